@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFact } from '../src/briefing/blackboard.ts'
+import { hydratedText } from '../src/briefing/capsule-text.ts'
 import { hydrate, writeCapsule } from '../src/briefing/capsules.ts'
 import { loadCorpus } from '../src/briefing/demo/corpus.ts'
 import { runDemo } from '../src/briefing/demo/three-briefings.ts'
@@ -64,7 +65,11 @@ await runBench({
           what: `hydration of a closure of ${CAPSULES} capsules`,
           unit: 'ms',
           rounds: 15,
-          ours: timed('hydrate', () => hydrate(planning, [`c${CAPSULES - 1}`])),
+          ours: timed('hydrate', () =>
+            hydrate(planning, [`c${CAPSULES - 1}`])
+              .map(hydratedText)
+              .join('\n'),
+          ),
           peers: [
             { name: 'limit', measure: () => 100, goal: { atMost: 1 } },
             timed('reading the same files', () => {

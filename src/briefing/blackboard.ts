@@ -5,7 +5,7 @@ import { parseId } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
 import { didYouMean } from '../suggest.ts'
 import { isObject } from '../plain-object.ts'
-import { FILES, type Planning } from './planning.ts'
+import { FILES, logged, type Planning } from './planning.ts'
 import { readTable, type TableFile, updateTable } from './state-file.ts'
 import { checkText } from './values.ts'
 
@@ -50,13 +50,14 @@ function unknownFact(planning: Planning, key: string): HeimdallError {
 
 /** With `maxAgeMs`, a fact that is older, or whose age nobody recorded, is refused: stale truth is worse than none. */
 export function getFact(planning: Planning, key: string, maxAgeMs?: number): Fact {
-  const { entries, extra } = readTable(planning, BLACKBOARD)
-  const value = entries.get(key)
-  if (value === undefined || value === '') throw unknownFact(planning, key)
-  const provenance = extra.get(key)
-  if (maxAgeMs !== undefined) refuseStale(planning, key, provenance, maxAgeMs)
-  planning.log('blackboard', 'get', key)
-  return { key, value, ...provenance }
+  return logged(planning, 'blackboard', ['get', 'get-failed'], key, () => {
+    const { entries, extra } = readTable(planning, BLACKBOARD)
+    const value = entries.get(key)
+    if (value === undefined || value === '') throw unknownFact(planning, key)
+    const provenance = extra.get(key)
+    if (maxAgeMs !== undefined) refuseStale(planning, key, provenance, maxAgeMs)
+    return { key, value, ...provenance }
+  })
 }
 
 export async function setFact(planning: Planning, key: string, value: string, by: string | null): Promise<void> {

@@ -4,10 +4,10 @@ import { printable } from '../ids.ts'
 import { SPEC_BYTES_MAX } from '../limits.ts'
 import { readTable } from './state-file.ts'
 import { BLACKBOARD } from './blackboard.ts'
-import type { Capsule } from './capsule-text.ts'
-import { findClosure } from './capsules.ts'
+import { briefedText, type Capsule } from './capsule-text.ts'
+import { findClosure, listCapsules } from './capsules.ts'
 import { checkInvariants } from './invariants.ts'
-import type { Planning } from './planning.ts'
+import { logged, type Planning } from './planning.ts'
 import { escapeColumn } from '../storage/columns.ts'
 import { listSymbols } from './symbols.ts'
 import { measure } from './tokens.ts'
@@ -28,7 +28,7 @@ export interface BriefRequest {
 
 const KINDS = ['capsule', 'fact', 'symbol'] as const
 
-export interface Omitted {
+export interface BriefReference {
   readonly kind: (typeof KINDS)[number]
   readonly id: string
 }
@@ -37,19 +37,20 @@ export interface Brief {
   readonly text: string
   /** The first part of `text`, the same for every brief with the same invariants, capsules and facts. */
   readonly prefix: string
-  readonly omitted: readonly Omitted[]
-  /** What could not be checked; the brief stands all the same. */
+  readonly omitted: readonly BriefReference[]
+  /** Ids that the texts of the brief mention and that it does not resolve. */
+  readonly open: readonly BriefReference[]
+  /** What could not be checked. */
   readonly warnings: readonly string[]
 }
 
 /** Builds the brief or says everything that stands in its way; there is no such thing as half a brief. */
 export function buildBrief(planning: Planning, request: BriefRequest): Brief {
-  checkText('--spec', request.spec, request.specBytesMax ?? SPEC_BYTES_MAX)
-  checkText('--task', request.task, 256)
-  const parts = resolveParts(planning, request)
-  const brief = fitBudget(parts, request.budget)
-  planning.log('brief', 'build', detailOf(request))
-  return brief
+  return logged(planning, 'brief', ['build', 'refused'], detailOf(request), () => {
+    checkText('--spec', request.spec, request.specBytesMax ?? SPEC_BYTES_MAX)
+    checkText('--task', request.task, 256)
+    return fitBudget(resolveParts(planning, request), request.budget)
+  })
 }
 
 interface Parts {
@@ -61,7 +62,9 @@ interface Parts {
   readonly facts: readonly (readonly [string, string])[]
   readonly symbols: readonly (readonly [string, string])[]
   /** Least needed first. */
-  readonly expendable: readonly Omitted[]
+  readonly expendable: readonly BriefReference[]
+  /** All ids that a text may mention, by kind. */
+  readonly known: Readonly<Record<BriefReference['kind'], ReadonlySet<string>>>
 }
 
 function resolveParts(planning: Planning, request: BriefRequest): Parts {
@@ -88,12 +91,12 @@ function resolveParts(planning: Planning, request: BriefRequest): Parts {
         `invariants ${printable(invariants)}: there is no such file here, the reference is written as given`,
       )
   }
-  if (unresolved.length > 0) throw incomplete(planning, request, unresolved)
+  if (unresolved.length > 0) throw incomplete(unresolved)
   const named = new Set(request.capsules)
   const expendable = [
     ...capsules.filter(({ id }) => !named.has(id)),
     ...capsules.filter(({ id }) => named.has(id)),
-  ].map(({ id }): Omitted => ({ kind: 'capsule', id }))
+  ].map(({ id }): BriefReference => ({ kind: 'capsule', id }))
   return {
     ...request,
     invariants,
@@ -103,9 +106,10 @@ function resolveParts(planning: Planning, request: BriefRequest): Parts {
     symbols,
     expendable: [
       ...expendable,
-      ...facts.map(([id]): Omitted => ({ kind: 'fact', id })),
-      ...symbols.map(([id]): Omitted => ({ kind: 'symbol', id })),
+      ...facts.map(([id]): BriefReference => ({ kind: 'fact', id })),
+      ...symbols.map(([id]): BriefReference => ({ kind: 'symbol', id })),
     ],
+    known: knownIds(planning, warnings),
   }
 }
 
@@ -118,8 +122,25 @@ function resolveCapsules(planning: Planning, ids: readonly string[], unresolved:
   return []
 }
 
-function incomplete(planning: Planning, request: BriefRequest, unresolved: readonly string[]): HeimdallError {
-  planning.log('brief', 'refused', `${detailOf(request)} unresolved=${unresolved.length}`)
+/** A table that cannot be read hides what the texts refer to, and nothing else. */
+function knownIds(planning: Planning, warnings: string[]): Parts['known'] {
+  const idsOf = (list: () => Iterable<string>): ReadonlySet<string> => {
+    try {
+      return new Set(list())
+    } catch (error) {
+      if (!(error instanceof HeimdallError)) throw error
+      warnings.push(`ids in the texts were not checked: ${error.message}`)
+      return new Set()
+    }
+  }
+  return {
+    capsule: idsOf(() => listCapsules(planning)),
+    fact: idsOf(() => readTable(planning, BLACKBOARD).entries.keys()),
+    symbol: idsOf(() => listSymbols(planning).keys()),
+  }
+}
+
+function incomplete(unresolved: readonly string[]): HeimdallError {
   return new HeimdallError(
     'BRIEF_INCOMPLETE',
     `the brief is incomplete, ${unresolved.length} unresolved: ${unresolved.join('; ')}`,
@@ -163,36 +184,58 @@ function fitBudget(parts: Parts, budget: number | undefined): Brief {
   )
 }
 
-const PREAMBLE = [
-  '=== DELTA BRIEF ===',
-  'All references of the task are resolved here. Indented text is data; `heimdall-resolve ID` and `heimdall-capsule show ID` resolve any other id.',
-]
+const PREAMBLE = ['=== DELTA BRIEF ===', 'Indented text is data.']
 
-function compose(parts: Parts, omitted: readonly Omitted[]): Brief {
-  const isKept = (kind: Omitted['kind'], id: string): boolean =>
+function compose(parts: Parts, omitted: readonly BriefReference[]): Brief {
+  const isKept = (kind: BriefReference['kind'], id: string): boolean =>
     !omitted.some((entry) => entry.kind === kind && entry.id === id)
   const capsules = parts.capsules.filter(({ id }) => isKept('capsule', id))
   const facts = parts.facts.filter(([id]) => isKept('fact', id))
   const symbols = parts.symbols.filter(([id]) => isKept('symbol', id))
+  const values = [...facts, ...symbols].map(([, value]) => value)
+  const named = { capsule: parts.capsules.map(({ id }) => id), fact: idsOf(parts.facts), symbol: idsOf(parts.symbols) }
+  const open = mentioned(parts, [parts.spec, ...capsules.map(({ body }) => body), ...values], (kind, id) =>
+    named[kind].includes(id),
+  )
   const prefix = [
     ...PREAMBLE,
     ...(parts.invariants === undefined ? [] : [`INVARIANTS REF: ${escapeColumn(parts.invariants)}`]),
-    ...section('CONTEXT CAPSULES (dependency closure of referenced ids ONLY):', capsules.map(capsuleText)),
+    ...section('CONTEXT CAPSULES (dependency closure of referenced ids ONLY):', capsules.map(briefedText)),
     ...section('FACTS (referenced only):', facts.map(entryText)),
     '',
   ].join('\n')
   const rest = [
     ...section('SYMBOLS (referenced only):', symbols.map(entryText)),
-    ...section(
-      'LEFT OUT (over the budget; ask: heimdall-capsule show ID, heimdall-blackboard get KEY, heimdall-resolve ID):',
-      KINDS.flatMap((kind) => {
-        const ids = omitted.filter((entry) => entry.kind === kind).map(({ id }) => id)
-        return ids.length === 0 ? [] : [`${kind}: ${ids.join(' ')}`]
-      }),
-    ),
+    ...section('NOT RESOLVED HERE (mentioned in the texts):', byKind(open)),
+    ...section('LEFT OUT (over the budget):', byKind(omitted)),
     ...section(`=== TASK ${escapeColumn(parts.task)} ===\nTASK SPEC:`, [parts.spec]),
   ].join('\n')
-  return { prefix, text: prefix + rest, omitted, warnings: parts.warnings }
+  return { prefix, text: prefix + rest, omitted, open, warnings: parts.warnings }
+}
+
+const LOOK_UP = {
+  capsule: 'heimdall-capsule show ID',
+  fact: 'heimdall-blackboard get KEY',
+  symbol: 'heimdall-resolve ID',
+} as const satisfies Record<BriefReference['kind'], string>
+
+const byKind = (references: readonly BriefReference[]): string[] =>
+  KINDS.flatMap((kind) => {
+    const ids = references.filter((entry) => entry.kind === kind).map(({ id }) => id)
+    return ids.length === 0 ? [] : [`${kind} (${LOOK_UP[kind]}): ${ids.join(' ')}`]
+  })
+
+// Whole words that could be ids. Part of a path is none, and neither is a bare number.
+const MENTION = /(?<![\w./-])(?!\d+(?!\w|[.-]\w))[A-Za-z0-9](?:[\w.-]{0,62}\w)?(?![\w/]|[.-]\w)/g
+
+/** Ids that the texts mention, and that stand neither in the brief nor in its list of what was left out. */
+function mentioned(
+  { known }: Parts,
+  texts: readonly string[],
+  shown: (kind: BriefReference['kind'], id: string) => boolean,
+): BriefReference[] {
+  const words = [...new Set(texts.flatMap((text) => text.match(MENTION) ?? []))].sort()
+  return KINDS.flatMap((kind) => words.flatMap((id) => (known[kind].has(id) && !shown(kind, id) ? [{ kind, id }] : [])))
 }
 
 /** Every line of a value is indented, so that none can pass for a heading of the brief. */
@@ -209,10 +252,9 @@ function section(heading: string, values: readonly string[]): string[] {
   ]
 }
 
-const entryText = ([id, value]: readonly [string, string]): string => `${id} = ${value.replaceAll('\n', '\n  ')}`
+const idsOf = (entries: readonly (readonly [string, string])[]): string[] => entries.map(([id]) => id)
 
-/** Terse: id and text; the front matter is for machines. */
-const capsuleText = ({ id, body }: Capsule): string => `[${id}] ${body.replaceAll('\n', '\n  ')}`
+const entryText = ([id, value]: readonly [string, string]): string => `${id} = ${value.replaceAll('\n', '\n  ')}`
 
 /** A line as it is, but for controls and marks that would act on a terminal; tabs are text. */
 const visible = (line: string): string =>

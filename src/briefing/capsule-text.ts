@@ -21,6 +21,7 @@ export interface Capsule {
 }
 
 const LABELS = ['what', 'where', 'decision', 'gotcha'] as const
+const FURTHER_LINE = '  '
 
 /** Refuses more than ten lines: the cap is what forces an author to compact. */
 export function formatCapsule(id: string, fields: CapsuleFields, ts: string): string {
@@ -33,7 +34,9 @@ export function formatCapsule(id: string, fields: CapsuleFields, ts: string): st
     const text = fields[label]
     return text === undefined || text === ''
       ? []
-      : [`${label.toUpperCase()}: ${checkText(`--${label}`, text, CAPSULE_BYTES_MAX)}`]
+      : [
+          `${label.toUpperCase()}: ${checkText(`--${label}`, text, CAPSULE_BYTES_MAX).replaceAll('\n', `\n${FURTHER_LINE}`)}`,
+        ]
   })
   const text = ['---', `id: ${id}`, `depends: ${fields.depends.join(',')}`, `ts: ${ts}`, '---', ...body, ''].join('\n')
   const lines = countLines(text)
@@ -45,6 +48,26 @@ export function formatCapsule(id: string, fields: CapsuleFields, ts: string): st
       { hint: 'say less: a capsule points at the work, it does not retell it' },
     )
   return text
+}
+
+/** A capsule as `hydrate` prints it. What another tool wrote is indented where it could pass for front matter or a label. */
+export function hydratedText({ id, depends, ts, body }: Capsule): string {
+  return ['---', `id: ${id}`, `depends: ${depends.join(',')}`, `ts: ${ts}`, '---', ...guarded(body), ''].join('\n')
+}
+
+/** A capsule inside a brief: id and text. The front matter is for machines. */
+export const briefedText = ({ id, body }: Pick<Capsule, 'id' | 'body'>): string =>
+  `[${id}] ${guarded(body).join(`\n${FURTHER_LINE}`)}`
+
+/** Each label once and in order; every other line is indented. */
+function guarded(body: string): string[] {
+  let next = 0
+  return body.split(/\r?\n/).map((line) => {
+    const at = LABELS.findIndex((label) => line.startsWith(`${label.toUpperCase()}: `))
+    if (at < next) return line.startsWith(FURTHER_LINE) ? line : `${FURTHER_LINE}${line}`
+    next = at + 1
+    return line
+  })
 }
 
 export function countLines(text: string): number {

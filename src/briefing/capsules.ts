@@ -10,7 +10,7 @@ import { type Capsule, type CapsuleFields, countLines, formatCapsule, parseCapsu
 import { closureOf } from './closure.ts'
 import { pathToRead, pathToWrite } from '../storage/planning-folder.ts'
 import { didYouMean } from '../suggest.ts'
-import { FILES, type Planning } from './planning.ts'
+import { FILES, logged, type Planning } from './planning.ts'
 import { modeOf } from './state-file.ts'
 
 const fileOf = (id: string): string => `${FILES.capsules}/${parseId('capsule', id)}.md`
@@ -30,12 +30,18 @@ export function writeCapsule(planning: Planning, id: string, fields: CapsuleFiel
   return { path, lines }
 }
 
-/** The file's text. */
-export function showCapsule(planning: Planning, id: string): string {
+/** The file's text, or nothing where there is no such capsule. */
+export function readCapsule(planning: Planning, id: string): string | undefined {
   const path = pathToRead(planning, fileOf(id))
-  const bytes = path === undefined ? undefined : readFileIfThere(path)
-  if (bytes === undefined) throw unknownCapsules(planning, [id])
-  return bytes.toString('utf8')
+  return path === undefined ? undefined : readFileIfThere(path)?.toString('utf8')
+}
+
+export function showCapsule(planning: Planning, id: string): string {
+  return logged(planning, 'capsule', ['show', 'show-failed'], id, () => {
+    const text = readCapsule(planning, id)
+    if (text === undefined) throw unknownCapsules(planning, [id])
+    return text
+  })
 }
 
 export function listCapsules(planning: Planning): string[] {
@@ -52,22 +58,20 @@ export function listCapsules(planning: Planning): string[] {
   }
 }
 
-type CapsuleWithText = Capsule & { readonly text: string }
-
 type FoundClosure =
-  | { readonly ok: true; readonly capsules: readonly CapsuleWithText[] }
+  | { readonly ok: true; readonly capsules: readonly Capsule[] }
   | { readonly ok: false; readonly missing: readonly string[]; readonly cycle: readonly string[] | undefined }
 
 /** The closure of `ids`, dependencies first, or what stands in its way. */
 export function findClosure(planning: Planning, ids: readonly string[]): FoundClosure {
-  const capsules = new Map<string, CapsuleWithText>()
+  const capsules = new Map<string, Capsule>()
   const read = capsuleReader(planning)
   const closure = closureOf(
     ids.map((id) => parseId('capsule', id)),
     (id) => {
       const text = read(id)
       if (text === undefined) return undefined
-      const capsule = { ...parseCapsule(id, text), text }
+      const capsule = parseCapsule(id, text)
       capsules.set(id, capsule)
       return capsule.depends
     },
@@ -76,7 +80,7 @@ export function findClosure(planning: Planning, ids: readonly string[]): FoundCl
 }
 
 /** The same, for callers to whom an incomplete closure is an error; nothing of it is given out then. */
-export function readClosure(planning: Planning, ids: readonly string[]): readonly CapsuleWithText[] {
+export function readClosure(planning: Planning, ids: readonly string[]): readonly Capsule[] {
   const found = findClosure(planning, ids)
   if (found.ok) return found.capsules
   if (found.cycle === undefined) throw unknownCapsules(planning, found.missing)
@@ -86,12 +90,15 @@ export function readClosure(planning: Planning, ids: readonly string[]): readonl
   })
 }
 
-export function hydrate(planning: Planning, ids: readonly string[]): string {
-  const text = readClosure(planning, ids)
-    .map((capsule) => capsule.text.replace(/\n*$/, '\n'))
-    .join('\n')
-  planning.log('capsule', 'hydrate', ids.join(' '))
-  return text
+export function closureIds(planning: Planning, ids: readonly string[]): string[] {
+  return logged(planning, 'capsule', ['deps', 'deps-failed'], ids.join(' '), () =>
+    readClosure(planning, ids).map(({ id }) => id),
+  )
+}
+
+/** The closure of `ids`, as an agent is given it. */
+export function hydrate(planning: Planning, ids: readonly string[]): readonly Capsule[] {
+  return logged(planning, 'capsule', ['hydrate', 'hydrate-failed'], ids.join(' '), () => readClosure(planning, ids))
 }
 
 /** The folder is resolved once: a closure of a thousand capsules would otherwise resolve it a thousand times. */

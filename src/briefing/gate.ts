@@ -52,7 +52,9 @@ function findReport(planning: Planning, path: string): Reference {
     found = findReference(planning, path)
   } catch (error) {
     if (!(error instanceof HeimdallError) || error.code !== 'PATH_OUTSIDE_ROOT') throw error
-    throw invalid(`report ${printable(path)} lies outside the project, so a message cannot refer to it`)
+    throw new HeimdallError('REPORT_INVALID', `report ${printable(path)} is outside the project`, {
+      hint: 'a message refers to a report by its path in the project; copy the report there',
+    })
   }
   if (found === undefined) throw invalid(`no report at ${printable(path)}`)
   return found

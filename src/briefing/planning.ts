@@ -30,6 +30,24 @@ export function planningAt(place: LogPlace, referenceRoots: readonly string[]): 
   return { ...place, referenceRoots, log: (actor, action, detail) => record(place, actor, action, detail) }
 }
 
+/** Does something and logs it; a failure is logged with its code. */
+export function logged<T>(
+  planning: Planning,
+  actor: LogActor,
+  [done, failed]: readonly [done: string, failed: string],
+  detail: string,
+  act: () => T,
+): T {
+  try {
+    const result = act()
+    planning.log(actor, done, detail)
+    return result
+  } catch (error) {
+    if (error instanceof HeimdallError) planning.log(actor, failed, `${detail} ${error.code}`)
+    throw error
+  }
+}
+
 export function openPlanning(
   project: Pick<Project, 'root' | 'planningDir'>,
   clock: Pick<Clock, 'wallMs'>,

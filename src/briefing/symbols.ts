@@ -3,7 +3,7 @@ import { HeimdallError } from '../errors.ts'
 import { parseId, printable } from '../ids.ts'
 import { VALUE_BYTES_MAX } from '../limits.ts'
 import { isObject } from '../plain-object.ts'
-import { FILES, type Planning } from './planning.ts'
+import { FILES, logged, type Planning } from './planning.ts'
 import { unescapeColumn } from '../storage/columns.ts'
 import { didYouMean } from '../suggest.ts'
 import { parseObject, readTable, type TableFile, updateTable } from './state-file.ts'
@@ -24,11 +24,12 @@ export function listSymbols(planning: Planning): Map<string, string> {
 }
 
 export function lookUpSymbol(planning: Planning, id: string): string {
-  const known = listSymbols(planning)
-  const value = known.get(id)
-  if (value === undefined || value === '') throw unknownSymbol(id, known)
-  planning.log('resolve', 'lookup', id)
-  return value
+  return logged(planning, 'resolve', ['lookup', 'lookup-failed'], id, () => {
+    const known = listSymbols(planning)
+    const value = known.get(id)
+    if (value === undefined || value === '') throw unknownSymbol(id, known)
+    return value
+  })
 }
 
 /** The first id of the table whose value is exactly this one. */
@@ -38,6 +39,7 @@ export function findSymbolOf(planning: Planning, value: string): string {
       planning.log('resolve', 'reverse', `${value}->${id}`)
       return id
     }
+  planning.log('resolve', 'reverse-failed', `${value} SYMBOL_UNKNOWN`)
   throw new HeimdallError('SYMBOL_UNKNOWN', `no symbol has the value ${printable(value)}`)
 }
 

@@ -1,6 +1,7 @@
 // ledger.jsonl: one row per message or spawn with its cost in tokens, measured by us or declared by a caller.
 import { hash } from 'node:crypto'
 import { isoSeconds } from '../clock.ts'
+import { HeimdallError } from '../errors.ts'
 import { CACHED_PREFIX_TOKENS_MIN, TABLE_LOCK_WAIT_MS } from '../limits.ts'
 import { openAppendLog } from '../storage/append-log.ts'
 import { withFileLock } from '../storage/file-lock.ts'
@@ -70,6 +71,16 @@ export async function logText(
   const prefix = options.prefix === undefined ? undefined : nameOf(options.prefix)
   const prefixTokens = options.prefix === undefined ? 0 : measure(options.prefix, options.tokenizer).tokens
   return await logMeasured(planning, entry, measured, prefix, prefixTokens)
+}
+
+/** The same for a command or a tool whose answer stands without the row: a ledger that cannot be written is a note. */
+export async function noteText(planning: Planning, entry: TokenRow, text: string, prefix?: string): Promise<void> {
+  try {
+    await logText(planning, entry, text, prefix === undefined ? {} : { prefix })
+  } catch (error) {
+    if (!(error instanceof HeimdallError) || !error.code.startsWith('STORE_')) throw error
+    planning.note(`note: tokens were not logged: ${error.message}`)
+  }
 }
 
 export async function logMeasured(

@@ -8,16 +8,20 @@ const LONE_SURROGATE = /\p{Cs}/u
 
 /** Returns `text` unchanged or refuses it; a value is never cleaned up behind its author's back. */
 export function checkText(what: string, text: string, bytesMax: number): string {
-  if (text === '') throw invalid(`${what} is empty`)
+  if (text === '') throw new HeimdallError('VALUE_INVALID', `${what} is empty`)
   const bytes = Buffer.byteLength(text)
   if (bytes > bytesMax)
-    throw invalid(`${what} has ${bytes} bytes, limit ${bytesMax}`, 'store it in a file and refer to its path')
+    throw invalid(`${what} has ${bytes} bytes, limit ${bytesMax}`, 'put it into a file and refer to its path')
   const control = CONTROL.exec(text)?.[0]
-  if (control !== undefined) throw invalid(`${what} holds the control character ${printable(control)}`)
-  if (LONE_SURROGATE.test(text)) throw invalid(`${what} holds half of a surrogate pair`)
+  if (control !== undefined)
+    throw invalid(
+      `${what} holds the control character ${printable(control)}`,
+      'tabs and newlines are the only control characters allowed',
+    )
+  if (LONE_SURROGATE.test(text)) throw invalid(`${what} holds half of a surrogate pair`, 'pass valid Unicode text')
   return text
 }
 
-function invalid(message: string, hint = 'tabs and newlines are the only control characters allowed'): HeimdallError {
+function invalid(message: string, hint: string): HeimdallError {
   return new HeimdallError('VALUE_INVALID', message, { hint })
 }

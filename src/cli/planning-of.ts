@@ -16,7 +16,7 @@ export function briefingNames(ours: string, seeds: string): CommandSpec['names']
 export const loggedFlags = {
   role: {
     value: 'ROLE',
-    help: 'log the tokens of the text for this role; default HEIMDALL_ROLE',
+    help: 'log the tokens of the text for this role; default HEIMDALL_ROLE, or the role of the agent that calls',
   },
   'msg-id': {
     value: 'ID',
@@ -69,7 +69,7 @@ export function newMessageId(context: Context, prefix: string): string {
   return `${prefix}-${new Date(context.clock.wallMs()).toISOString().replaceAll(/\D/g, '')}-${process.pid}`
 }
 
-/** Counts the tokens of `text` and logs them for `--role` or HEIMDALL_ROLE, if there is one. A ledger that cannot be written is only a note. */
+/** Counts the tokens of `text` and logs them for `--role`, HEIMDALL_ROLE or the role of the calling agent, if there is one. */
 export async function logCost(
   context: Context,
   planning: Planning,
@@ -77,13 +77,27 @@ export async function logCost(
   text: string,
   prefix?: string,
 ): Promise<void> {
-  const role = entry.role ?? variable(context, 'HEIMDALL_ROLE')
+  const role = entry.role ?? variable(context, 'HEIMDALL_ROLE') ?? (await roleOfCaller(context))
   if (role === undefined) return
-  const { logText } = await import('../briefing/token-ledger.ts')
+  const { noteText } = await import('../briefing/token-ledger.ts')
+  await noteText(planning, { ...entry, role, runId: runIdOf(context) }, text, prefix)
+}
+
+/** Of an agent that calls from its session or host, or that a variable names. */
+async function roleOfCaller(context: Context): Promise<string | undefined> {
+  const { callerOf, withStoreToRead } = await import('./coordination-store.ts')
   try {
-    await logText(planning, { ...entry, role, runId: runIdOf(context) }, text, prefix === undefined ? {} : { prefix })
+    return await withStoreToRead(
+      context,
+      (db) => {
+        const { as, agent } = callerOf(context, db)
+        return as === 'everybody' ? undefined : agent?.role
+      },
+      () => undefined,
+    )
   } catch (error) {
-    if (!(error instanceof HeimdallError) || !error.code.startsWith('STORE_')) throw error
+    if (!(error instanceof HeimdallError)) throw error
     context.note(`note: tokens were not logged: ${error.message}`)
+    return undefined
   }
 }

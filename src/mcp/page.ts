@@ -19,7 +19,16 @@ export interface Page<T> {
 }
 
 /** At least one item, so that reading on always gets somewhere. */
-export function page<T>(all: readonly T[], { cursor, maxTokens, keyOf }: PageOptions<T>): Page<T> {
+export function page<T>(all: readonly T[], options: PageOptions<T>): Page<T> {
+  return pageOf(all, options, (item) => item)
+}
+
+/** The same for items that are made one by one, only as many as fit. */
+export function pageOf<T, U>(
+  all: readonly T[],
+  { cursor, maxTokens, keyOf }: PageOptions<T>,
+  make: (item: T) => U,
+): Page<U> {
   const budget = Math.min(maxTokens ?? MCP_PAGE_TOKENS, MCP_PAGE_TOKENS_MAX)
   const start = cursor === undefined ? 0 : all.findIndex((item) => keyOf(item) === cursor) + 1
   if (cursor !== undefined && start === 0)
@@ -31,21 +40,25 @@ export function page<T>(all: readonly T[], { cursor, maxTokens, keyOf }: PageOpt
       },
     )
   const rest = all.slice(start)
-  const count = fitting(rest, budget)
-  const items = rest.slice(0, count)
-  const last = items.at(-1)
-  const left = rest.length - count
+  const items: U[] = []
+  const texts: string[] = []
+  let bytes = 0
+  let tokens: number | undefined
+  for (const item of rest) {
+    const made = make(item)
+    const text = JSON.stringify(made)
+    bytes += Buffer.byteLength(text)
+    texts.push(text)
+    // A token is at least a byte, so what is this small fits without counting: the tokenizer takes long to load.
+    if (bytes > budget) {
+      tokens = tokens === undefined ? sum(texts) : tokens + measure(text).tokens
+      if (tokens > budget && items.length > 0) break
+    }
+    items.push(made)
+  }
+  const last = rest[items.length - 1]
+  const left = rest.length - items.length
   return { items, next: left > 0 && last !== undefined ? { next_cursor: keyOf(last), left } : {} }
 }
 
-function fitting(items: readonly unknown[], budget: number): number {
-  const texts = items.map((item) => JSON.stringify(item))
-  // A token is at least a byte, so what is this small fits without counting: the tokenizer takes long to load.
-  if (texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= budget) return items.length
-  let spent = 0
-  for (const [i, text] of texts.entries()) {
-    spent += measure(text).tokens
-    if (spent > budget) return Math.max(1, i)
-  }
-  return items.length
-}
+const sum = (texts: readonly string[]): number => texts.reduce((total, text) => total + measure(text).tokens, 0)

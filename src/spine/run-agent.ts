@@ -12,6 +12,7 @@ import type { RunWish } from './run-wish.ts'
 export interface RunAgent {
   readonly agentId: string
   readonly haid: string
+  readonly role: string
   readonly epoch: number
   readonly secret: string
 }
@@ -20,7 +21,7 @@ export interface RunAgent {
 export async function takeAgent(room: Coordination, wish: RunWish, undo: (() => unknown)[]): Promise<RunAgent> {
   const { agent, secret } = await enlist(room, {
     name: wish.agent,
-    role: wish.role,
+    role: wish.role ?? 'agent',
     process: ownProcess(),
     env: wish.env,
   })
@@ -29,7 +30,7 @@ export async function takeAgent(room: Coordination, wish: RunWish, undo: (() => 
   undo.push(() => endFor(room, { haid, epoch }, 'the run could not be started', NOT_STARTED))
   if (wish.scopes !== undefined && wish.scopes.length > 0)
     await claimAtStart(room, { kind: 'agent', haid, secret }, wish.scopes, wish.task ?? null)
-  return { agentId, haid, epoch, secret }
+  return { agentId, haid, role: wish.role ?? agent.role, epoch, secret }
 }
 
 /** Given back with the identity, whatever way that ends. */

@@ -8,6 +8,7 @@ import type { Env } from '../paths.ts'
 const OF_OTHERS = [
   SECRET_VARIABLE,
   ...NAME_VARIABLES,
+  'HEIMDALL_ROLE',
   'HEIMDALL_RUN_DIR',
   'SUB_RUN_ID',
   'SUB_AGENT_ID',
@@ -24,6 +25,7 @@ export interface RunNames {
   readonly runDir: string
   readonly agentId: string
   readonly haid: string
+  readonly role: string
   readonly secret: string
   readonly command: readonly string[]
   readonly principal: string
@@ -35,6 +37,7 @@ export function runVariables(names: RunNames, env: Env): EnvEntry[] {
   const variables: Record<string, string> = {
     HEIMDALL_AGENT_ID: names.agentId,
     HEIMDALL_HAID: names.haid,
+    HEIMDALL_ROLE: names.role,
     HEIMDALL_RUN_DIR: names.runDir,
     [SECRET_VARIABLE]: names.secret,
     BB_AGENT: names.agentId,

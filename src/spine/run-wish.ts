@@ -10,7 +10,8 @@ import type { WorktreeState } from './worktree-state.ts'
 export interface RunWish {
   /** Made up when absent. */
   readonly agent: string | undefined
-  readonly role: string
+  /** In this run; otherwise that of the agent. */
+  readonly role: string | undefined
   readonly task: string | undefined
   /** Scopes that the agent holds from the start to the end; where somebody is in the way, nothing is begun. */
   readonly scopes?: readonly string[]

@@ -81,7 +81,7 @@ async function start(
   { project: home, runsDir, worktree, room, undo }: Surroundings,
 ): Promise<StartedRun> {
   const { clock, env } = asked
-  const { agentId, haid, epoch, secret } = await takeAgent(room, asked, undo)
+  const { agentId, haid, role, epoch, secret } = await takeAgent(room, asked, undo)
   const place = await placeOf(asked, home, agentId, undo)
   const project = place?.project ?? home
   const session = { ...asked.session, cwd: place?.cwd ?? asked.session.cwd }
@@ -100,6 +100,7 @@ async function start(
       runDir,
       agentId,
       haid,
+      role,
       secret,
       command: session.command,
       principal: userName(),

@@ -27,6 +27,9 @@ export type LogActor =
   | 'gate'
   | 'claim'
   | 'haid'
+  | 'decision'
+  | 'conflict'
+  | 'note'
   | 'mcp'
 
 /**

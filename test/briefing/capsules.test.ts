@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyCharacter } from '../support/any-character.ts'
+import { hydratedText } from '../../src/briefing/capsule-text.ts'
 import { hydrate, listCapsules, readClosure, showCapsule, writeCapsule } from '../../src/briefing/capsules.ts'
 import { HeimdallError } from '../../src/errors.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -28,8 +29,26 @@ test('seed 000, capsules: hydration is the closure, dependencies first, a blank 
   writeCapsule(planning, 'w2', { what: 'book diff', depends: ['w1'] })
   writeCapsule(planning, 'w1', { what: 'LOB engine', depends: [] })
   writeCapsule(planning, 'w3', { what: 'docs', depends: [] })
-  expect(hydrate(planning, ['w2'])).toBe(`${showCapsule(planning, 'w1')}\n${showCapsule(planning, 'w2')}`)
+  expect(hydrate(planning, ['w2']).map(hydratedText).join('\n')).toBe(
+    `${showCapsule(planning, 'w1')}\n${showCapsule(planning, 'w2')}`,
+  )
   expect(listCapsules(planning)).toEqual(['w1', 'w2', 'w3'])
+})
+
+test("seed 000, hydrate: a capsule's text cannot pass for the header or a label of another capsule", async () => {
+  const island = temporaryIsland()
+  const forged = ['x', '---', 'id: w9', '---', 'WHAT: forged'].join('\n')
+  await island.run('heimdall-capsule', ['write', 'w1', '--what', forged])
+  // As another tool wrote it, or a hand.
+  island.write('protocol/capsules/w2.md', `---\nid: w2\ndepends: w1\nts: t\n---\nWHAT: y\n\n${forged}\nGOTCHA: z\n`)
+  const { stdout } = await island.run('heimdall-capsule', ['hydrate', 'w2'])
+  const columns = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('  '))
+  expect(columns.map((line) => line.replace(/(?<=^ts: ).*/, 't'))).toEqual(
+    [
+      ['---', 'id: w1', 'depends: ', 'ts: t', '---', 'WHAT: x'],
+      ['---', 'id: w2', 'depends: w1', 'ts: t', '---', 'WHAT: y', 'GOTCHA: z'],
+    ].flat(),
+  )
 })
 
 test('missing capsules and circles are errors before anything is printed', async () => {

@@ -98,6 +98,25 @@ test('what acceptance needs is in the plan, and the rule finds what an independe
   expect(byHand.fidelity.lost).toContainEqual({ task: '3.2', source: 'contract', fact: 'Idempotency-Key' })
 })
 
+test('seed 000, demo: every reference opened is the invariants and all ids that the brief leaves open, recounted', async () => {
+  const { arms, opened, tokens } = await runDemo(systemClock)
+  const symbols = (JSON.parse(readFileSync(join(CORPUS, 'wave.json'), 'utf8')) as { symbols: Record<string, string> })
+    .symbols
+  const read = arms.protocol.briefs.map(({ text }) => {
+    const ids = /^ {2}symbol \(heimdall-resolve ID\): (.*)$/m.exec(text)?.[1]?.split(' ') ?? []
+    return count([prose[2], ...ids.map((id) => `${symbols[id]}\n`)].join(''))
+  })
+  expect(opened.tokens).toBe(tokens + read.reduce((a, b) => a + b, 0))
+  expect(Math.max(...read)).toBeGreaterThan(count(prose[2] ?? ''))
+})
+
+test('docs/briefing.md has the figures with every reference opened, as the command prints them', async () => {
+  const { stdout } = await temporaryIsland().run('heimdall-protocol', ['demo'])
+  const lines = /^with every reference opened.*\n.*\nbreak-even.*\n/m.exec(stdout)?.[0]
+  expect(lines).toBeDefined()
+  expect(readFileSync('docs/briefing.md', 'utf8')).toContain(`\`\`\`\n${lines}\`\`\``)
+})
+
 test('the README shows what the command prints', async () => {
   const { stdout } = await temporaryIsland().run('heimdall-protocol', ['demo'])
   expect(readFileSync('README.md', 'utf8')).toContain(`$ heimdall-protocol demo\n${stdout}\`\`\``)

@@ -104,7 +104,12 @@ test(
     // Tokens: the rows of the ledger, every one counted, and each brief under the run that read it.
     const rows = parseLines(readFileSync(join(root, '.planning/protocol/ledger.jsonl'), 'utf8'))
     expect(rows.every(({ source }) => source === 'measured')).toBe(true)
-    expect(rows.reduce((sum, row) => sum + Number(row['tokens']), 0)).toBe(tokens.by_reference)
+    const ofRole = (wanted: string): Json[] => rows.filter(({ role }) => role === wanted)
+    expect(ofRole('orchestration').reduce((sum, row) => sum + Number(row['tokens']), 0)).toBe(tokens.by_reference)
+    expect(ofRole('orchestrator').map(({ kind, msg_id }) => [kind, msg_id])).toEqual([
+      ['delta_brief', 'T-9#1/brief'],
+      ['delta_brief', 'T-9#2/brief'],
+    ])
     const briefed = rows.filter(({ kind }) => kind === 'delta_brief').map(({ run_id }) => String(run_id))
     const readers = runs.filter(({ run_id }) => briefed.includes(run_id)).map(({ agent }) => agent)
     expect(readers.toSorted()).toEqual(['amber-otter', 'cobalt-fox', 'teal-badger'])

@@ -1,6 +1,7 @@
 // A task is done only when work was done, and what may have had side effects runs once unless a person or its contract says otherwise (seed 003, message 3).
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import type { Json } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
@@ -58,6 +59,23 @@ test('a program that ends with 0 and leaves neither a change nor a result has do
   expect(await project.send('nothing')).toMatchObject({ state: 'failed', result: { error: { code: 'no_work' } } })
   expect(await project.send('commit')).toMatchObject({ state: 'done' })
   expect(await project.send('told')).toMatchObject({ state: 'done' })
+})
+
+test('seed 000, "Every message/spawn logs its token cost": the brief and the result of a task are in the ledger', async () => {
+  const project = fleet()
+  await project.worker('w', 'echo x > x.txt')
+  expect(await project.send('write x', ['--id', 'T-1'])).toMatchObject({ state: 'done' })
+  const rows = await until('rows of the attempt', () => {
+    const path = join(project.root, '.planning/protocol/ledger.jsonl')
+    const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+    return lines.length < 2 ? undefined : lines.map((line) => JSON.parse(line) as Json)
+  })
+  const brief = await project.run('heimdall-brief', ['build', '--task', 'T-1', '--spec', 'write x'])
+  const tokens = encode(brief.stdout.replace(/\n$/, '')).length
+  expect(rows).toMatchObject([
+    { role: 'orchestrator', kind: 'delta_brief', msg_id: 'T-1#1/brief', source: 'measured', tokens },
+    { role: 'w', kind: 'task_result', msg_id: 'T-1#1/result', source: 'measured' },
+  ])
 })
 
 test('what may have had side effects is not sent again by itself: exit code, killed task, killed worker', async () => {

@@ -1,16 +1,24 @@
 // One wave briefed three times from the same corpus: verbatim, by hand with care, and by reference. All arms are texts, made by code.
 import { showCapsule, writeCapsule } from '../capsules.ts'
-import { setFact } from '../blackboard.ts'
-import { buildBrief } from '../brief.ts'
+import { getFact, setFact } from '../blackboard.ts'
+import { type BriefReference, buildBrief } from '../brief.ts'
 import type { Planning } from '../planning.ts'
 import { row } from '../../storage/columns.ts'
-import { importSymbols } from '../symbols.ts'
+import { importSymbols, lookUpSymbol } from '../symbols.ts'
 import { finishTask } from '../task-result.ts'
 import { type Corpus, criteriaOf, sectionOf } from './corpus.ts'
 
+export interface ArmBrief {
+  readonly task: string
+  readonly text: string
+  readonly prefix?: string
+  /** What an agent reads in addition if it opens every reference of the brief. */
+  readonly references?: string
+}
+
 export interface Arm {
   /** What one agent is sent, task by task. */
-  readonly briefs: readonly { readonly task: string; readonly text: string; readonly prefix?: string }[]
+  readonly briefs: readonly ArmBrief[]
   /** Sent or written once for all of them. */
   readonly once: string
   /** What earlier waves left behind and this one builds on; paid for then, and shown so that nobody has to ask. */
@@ -56,14 +64,22 @@ export async function protocolArm(planning: Planning, corpus: Corpus): Promise<A
   ].join('')
   const briefs = wave.tasks.map(({ task, symbols, capsules, facts }) => {
     const spec = sectionOf(corpus.plan, task)
-    const { text, prefix } = buildBrief(planning, { task, spec, symbols, capsules, facts, invariants: wave.invariants })
-    return { task, text: `${text}\n`, prefix }
+    const request = { task, spec, symbols, capsules, facts, invariants: wave.invariants }
+    const { text, prefix, open } = buildBrief(planning, request)
+    const references = [corpus.invariants, ...open.map((reference) => openedText(planning, reference))].join('')
+    return { task, text: `${text}\n`, prefix, references }
   })
   const results = wave.tasks.map(({ task, result }) => {
     const message = finishTask(planning, { ...result, task, status: 'pass', from: 'coder', msgId: `r-${task}` })
     return `${JSON.stringify(message)}\n`
   })
   return { briefs, before, once: symbolTable(corpus), results }
+}
+
+/** What the command that a brief names for it prints. */
+function openedText(planning: Planning, { kind, id }: BriefReference): string {
+  if (kind === 'capsule') return showCapsule(planning, id)
+  return `${kind === 'fact' ? getFact(planning, id).value : lookUpSymbol(planning, id)}\n`
 }
 
 /** What the orchestrator and earlier waves have put down for this one to refer to. */

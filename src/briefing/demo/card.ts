@@ -28,7 +28,9 @@ export function demoLines(demo: Demo): string[] {
     breakEvenLine('verbatim', demo.verbatim, demo.protocol),
     breakEvenLine('by hand', byHand, demo.protocol),
     `not counted above: the capsules and facts that earlier waves wrote, ${demo.before} tokens once`,
-    `with every reference opened by every spawn: ${demo.opened} tokens (${changeText(baseline, demo.opened)})`,
+    `with every reference opened by every spawn: ${demo.opened.tokens} tokens (${changeText(baseline, demo.opened.tokens)})`,
+    cachedLine('by hand', byHand, demo.opened, spawns),
+    breakEvenLine('by hand', byHand, demo.opened),
     `fidelity: ${reachable(fidelity)} facts that the tasks' acceptance needs are reachable (${fidelity.inBrief} in the brief, ${fidelity.oneReferenceAway} one reference away); by hand ${reachable(byHand.fidelity)}`,
     ...fidelity.lost.map(({ task, source, fact }) => `  lost: ${task}, ${source}: ${fact}`),
   ]

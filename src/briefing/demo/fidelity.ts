@@ -15,12 +15,10 @@ export function checkFidelity(corpus: Corpus, { briefs }: Pick<Arm, 'briefs'>): 
   let oneReferenceAway = 0
   const lost: Need[] = []
   for (const { task } of corpus.wave.tasks) {
-    const brief = briefs.find((candidate) => candidate.task === task)?.text ?? ''
-    // The only reference that a brief leaves unopened is that to the invariants.
-    const referenced = brief.includes(`INVARIANTS REF: ${corpus.wave.invariants}`) ? corpus.invariants : ''
+    const { text: brief = '', references = '' } = briefs.find((candidate) => candidate.task === task) ?? {}
     for (const need of needsOf(corpus, task)) {
       if (carries(brief, need.fact)) inBrief += 1
-      else if (carries(referenced, need.fact)) oneReferenceAway += 1
+      else if (carries(references, need.fact)) oneReferenceAway += 1
       else lost.push(need)
     }
   }

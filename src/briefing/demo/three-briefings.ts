@@ -27,8 +27,8 @@ export interface Demo {
   readonly protocol: Spend
   /** Capsules and facts that earlier waves wrote, once for all later ones. */
   readonly before: number
-  /** The whole wave when every spawn also opens the page of invariants that its brief refers to. */
-  readonly opened: number
+  /** The same if every spawn also opens every reference of its brief: the invariants, and ids that capsules mention. */
+  readonly opened: Spend & { readonly tokens: number }
   readonly fidelity: Fidelity
   readonly arms: { readonly verbatim: Arm; readonly byHand: Arm; readonly protocol: Arm }
 }
@@ -75,7 +75,7 @@ async function measureArms(planning: Planning, corpus: Corpus): Promise<Demo> {
     },
     protocol: spendOf(protocol),
     before: measure(protocol.before).tokens,
-    opened: tokens + corpus.wave.tasks.length * measure(corpus.invariants).tokens,
+    opened: openedSpend(protocol, tokens),
     fidelity: checkFidelity(corpus, protocol),
     arms: { verbatim, byHand, protocol },
   }
@@ -96,6 +96,12 @@ function spendOf({ briefs, once, results }: Arm): Spend {
   const sent = briefs.reduce((sum, { text }) => sum + measure(text).tokens, 0)
   const answered = results.reduce((sum, text) => sum + measure(text).tokens, 0)
   return { shared, own: (sent + answered) / briefs.length - shared, once: measure(once).tokens }
+}
+
+function openedSpend(arm: Arm, tokens: number): Demo['opened'] {
+  const read = arm.briefs.reduce((sum, { references = '' }) => sum + measure(references).tokens, 0)
+  const spend = spendOf(arm)
+  return { ...spend, own: spend.own + read / arm.briefs.length, tokens: tokens + read }
 }
 
 export function commonPrefix(texts: readonly string[]): string {

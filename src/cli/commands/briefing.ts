@@ -9,6 +9,7 @@ import { unescapeColumn } from '../../storage/columns.ts'
 import { tail } from '../../storage/protocol-log.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
 import { briefingNames, listOf, logCost, loggedFlags, newMessageId, planningOf } from '../planning-of.ts'
+import { readInput } from '../input-file.ts'
 import { readAll, readLines } from '../stdin.ts'
 import { print } from '../stdout.ts'
 
@@ -54,6 +55,12 @@ async function validateOnReceipt(context: Context, planning: Planning, check: Ch
   planning.log('validate', 'escalate', `${ended}attempts=${attempts}`)
   context.note(`ESCALATE: no valid message after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`)
   return { data: { accepted: false, attempts, errors }, text: '', exit: 1 }
+}
+
+/** `@FILE` and `-` stand for a text; a text that starts with @ is read from stdin. */
+async function specOf(context: Context, spec: string): Promise<string> {
+  if (spec !== '-' && !spec.startsWith('@')) return spec
+  return (await readInput(context, spec === '-' ? spec : spec.slice(1))).toString('utf8')
 }
 
 export const commands: readonly Command[] = [
@@ -104,7 +111,7 @@ export const commands: readonly Command[] = [
       "the length of your plans and reports. Exit 1 if a brief lacks a fact that its task's acceptance needs.",
     examples: { 'heimdall protocol demo': 'prints the cost of all three, with and without prompt caching' },
     output:
-      'tokenizer, spawns, baseline (tokens of the verbatim briefs), tokens (symbol table, briefs and results), rows (of the ledger), verbatim, byHand and protocol (shared, own and one-off tokens per spawn), before (tokens of earlier capsules and facts), opened (tokens if every spawn also opens the invariants), fidelity (facts in the brief, one reference away, lost), briefs',
+      'tokenizer, spawns, baseline (tokens of the verbatim briefs), tokens (symbol table, briefs and results), rows (of the ledger), verbatim, byHand and protocol (shared, own and one-off tokens per spawn), before (tokens of earlier capsules and facts), opened (the same as protocol, with total tokens, if every spawn opens every reference), fidelity (facts in the brief, one reference away, lost), briefs',
     run: async (context) => {
       const [{ demoLines }, { runDemo }] = await Promise.all([
         import('../../briefing/demo/card.ts'),
@@ -179,7 +186,7 @@ export const commands: readonly Command[] = [
       'exits 3 if a store cannot be read.',
     flags: {
       task: { value: 'ID', required: true, help: 'id of the task' },
-      spec: { value: 'TEXT', required: true, help: 'what to do' },
+      spec: { value: 'TEXT', required: true, help: 'what to do; @FILE reads a file, - reads stdin' },
       symbols: { value: 'IDS', help: 'symbols that the task refers to, separated by commas' },
       capsules: { value: 'IDS', help: 'capsules that the task builds on; adds their dependencies' },
       facts: { value: 'KEYS', help: 'facts from the blackboard that the task needs' },
@@ -194,12 +201,13 @@ export const commands: readonly Command[] = [
       'heimdall brief build --task 3.2 --spec "implement book diff" --symbols F12,C3 --capsules w2 --invariants INVARIANTS.md':
         'prints the brief',
     },
-    output: 'task, msg_id, text (the brief), omitted (list of {kind, id} that did not fit into the budget), warnings',
+    output:
+      'task, msg_id, text (the brief), omitted (list of {kind, id} that did not fit into the budget), open (ids that the texts mention and the brief does not resolve), warnings',
     run: async (context, { flags }) => {
       const planning = planningOf(context)
-      const { text, prefix, omitted, warnings } = buildBrief(planning, {
+      const { text, prefix, omitted, open, warnings } = buildBrief(planning, {
         task: flags.task,
-        spec: flags.spec,
+        spec: await specOf(context, flags.spec),
         symbols: listOf(flags.symbols),
         capsules: listOf(flags.capsules),
         facts: listOf(flags.facts),
@@ -211,7 +219,7 @@ export const commands: readonly Command[] = [
         context.note(`note: ${omitted.length} references did not fit into ${flags.budget} tokens; the brief lists them`)
       const id = flags['msg-id'] ?? newMessageId(context, 'b')
       await logCost(context, planning, { role: flags.role, kind: 'delta_brief', msgId: id }, `${text}\n`, prefix)
-      return { data: { task: flags.task, msg_id: id, text, omitted, warnings }, text }
+      return { data: { task: flags.task, msg_id: id, text, omitted, open, warnings }, text }
     },
   }),
   command({

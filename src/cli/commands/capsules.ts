@@ -1,5 +1,6 @@
 // Commands for what finished work leaves to other agents: `heimdall capsule`, and the launcher `heimdall-task-result`.
-import { hydrate, listCapsules, readClosure, showCapsule, writeCapsule } from '../../briefing/capsules.ts'
+import { hydratedText } from '../../briefing/capsule-text.ts'
+import { closureIds, hydrate, listCapsules, showCapsule, writeCapsule } from '../../briefing/capsules.ts'
 import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { type ArgSpec, type Command, command, type FlagSpec } from '../command.ts'
@@ -56,7 +57,9 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall capsule list': 'prints one id per line' },
     output: 'capsules: list of ids',
     run: async (context) => {
-      const capsules = listCapsules(planningOf(context))
+      const planning = planningOf(context)
+      const capsules = listCapsules(planning)
+      planning.log('capsule', 'list', `entries=${capsules.length}`)
       return { data: { capsules }, text: capsules.join('\n') }
     },
   }),
@@ -67,7 +70,7 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall capsule deps w2': 'prints w1 and w2, one per line' },
     output: 'closure: list of ids, dependencies first',
     run: async (context, { args }) => {
-      const closure = readClosure(planningOf(context), args.ids).map(({ id }) => id)
+      const closure = closureIds(planningOf(context), args.ids)
       return { data: { closure }, text: closure.join('\n') }
     },
   }),
@@ -81,7 +84,7 @@ export const commands: readonly Command[] = [
     output: 'body: the capsules, separated by blank lines',
     run: async (context, { flags, args }) => {
       const planning = planningOf(context)
-      const body = hydrate(planning, args.ids)
+      const body = hydrate(planning, args.ids).map(hydratedText).join('\n')
       const id = flags['msg-id'] ?? newMessageId(context, 'h')
       await logCost(context, planning, { role: flags.role, kind: 'hydration', msgId: id }, body)
       return { data: { body }, text: body.replace(/\n$/, '') }

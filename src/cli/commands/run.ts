@@ -29,7 +29,7 @@ export const commands: readonly Command[] = [
     restFromFirst: true,
     flags: {
       agent: { value: 'NAME', help: 'name of the agent; generated if absent' },
-      role: { value: 'ROLE', default: 'agent', help: 'role of a new agent' },
+      role: { value: 'ROLE', help: 'role in the run, set as HEIMDALL_ROLE; default: that of the agent, or agent' },
       id: {
         value: 'ID',
         help: 'id of the session; default: the agent’s name, with four digits if taken',

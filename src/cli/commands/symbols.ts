@@ -67,7 +67,9 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall symbol list': 'prints the whole symbol table' },
     output: 'symbols: list of {id, value} in the order of the file',
     run: async (context) => {
-      const symbols = [...listSymbols(planningOf(context))]
+      const planning = planningOf(context)
+      const symbols = [...listSymbols(planning)]
+      planning.log('resolve', 'list', `entries=${symbols.length}`)
       return {
         data: { symbols: symbols.map(([id, value]) => ({ id, value })) },
         text: symbols.map(([id, value]) => row(id, value)).join('\n'),
@@ -147,7 +149,9 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall fact list': 'prints the whole blackboard' },
     output: 'facts: list of {key, value, by, ts}',
     run: async (context) => {
-      const facts = listFacts(planningOf(context))
+      const planning = planningOf(context)
+      const facts = listFacts(planning)
+      planning.log('blackboard', 'list', `entries=${facts.length}`)
       return {
         data: { facts: facts.map(({ key, value, by = null, ts = null }) => ({ key, value, by, ts })) },
         text: facts.map(({ key, value }) => row(key, value)).join('\n'),

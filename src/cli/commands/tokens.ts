@@ -86,13 +86,15 @@ export const commands: readonly Command[] = [
     output:
       'roles and runs (each with tokens, cached, uncached, messages, measured, declared), total, over {run (null for all), rows, runs, from, to}, unreadable (invalid lines)',
     run: async (context, { flags }) => {
-      const { rows, unreadable } = readLedger(planningOf(context))
+      const planning = planningOf(context)
+      const { rows, unreadable } = readLedger(planning)
       const run = runToSum(context, flags, rows)
       const included = countedRows(rows, run)
       const span = spanOf(included)
       const total = totalsOf(included)
       if (unreadable > 0) context.note(`note: ${unreadable} lines of the ledger are invalid and not counted`)
       const over = run === undefined ? 'all runs' : run === runIdOf(context) ? 'this run' : `run ${run}`
+      planning.log('ledger', 'report', `${over} total=${total.tokens}`)
       const lines = reportLines(included, over)
       // The seed's launcher prints the seed's lines only.
       if (!context.isSeedName)
@@ -156,6 +158,7 @@ export const commands: readonly Command[] = [
         baseline: baselines.get(name) ?? null,
         ...totalsOf(included.filter((row) => row.role === name)),
       }))
+      planning.log('ledger', 'delta', names.join(','))
       const declared = roles.filter(
         (one) => one.messages > 0 && (one.declared > 0 || one.baseline?.source === 'declared'),
       )

@@ -1,8 +1,10 @@
 // The frugal parts over MCP: symbols, capsules, briefs and facts, by reference first and in full on request (seed 000 H-4).
 import { getFact, listFacts, setFact } from '../../briefing/blackboard.ts'
 import { buildBrief } from '../../briefing/brief.ts'
-import { readClosure } from '../../briefing/capsules.ts'
+import { briefedText } from '../../briefing/capsule-text.ts'
+import { hydrate as hydrateCapsules } from '../../briefing/capsules.ts'
 import { lookUpSymbol } from '../../briefing/symbols.ts'
+import { noteText } from '../../briefing/token-ledger.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../../fence.ts'
 import { page } from '../page.ts'
@@ -26,20 +28,14 @@ export const hydrate = tool({
   readOnly: true,
   args: { ids: 'texts', cursor: 'text', max_tokens: 'count' },
   required: ['ids'],
-  run(caller, { ids, cursor, max_tokens }) {
-    const { planning } = caller.desk
-    const closure = readClosure(planning, ids).map(({ id, body }) => ({ id, body }))
+  async run(caller, { ids, cursor, max_tokens }) {
+    const { planning, randomBytes } = caller.desk
+    const closure = hydrateCapsules(planning, ids).map((capsule) => ({ id: capsule.id, text: briefedText(capsule) }))
     const { items, next } = page(closure, { cursor, maxTokens: max_tokens, keyOf: ({ id }) => id })
-    planning.log('capsule', 'hydrate', ids.join(' '))
-    const text = items.map(({ id, body }) => `[${id}] ${body}`).join('\n')
-    return {
-      data: {
-        haid: caller.haid,
-        ids: items.map(({ id }) => id),
-        ...next,
-        text: fence(text, { from: 'capsules', charsMax: text.length, randomBytes: caller.desk.randomBytes }),
-      },
-    }
+    const bodies = items.map(({ text }) => text).join('\n')
+    const text = fence(bodies, { from: 'capsules', charsMax: bodies.length, randomBytes })
+    await logCost(caller, 'hydration', text)
+    return { data: { haid: caller.haid, ids: items.map(({ id }) => id), ...next, text } }
   },
 })
 
@@ -56,8 +52,8 @@ export const brief = tool({
     budget: 'count',
   },
   required: ['task', 'spec'],
-  run({ desk, haid }, input) {
-    const built = buildBrief(desk.planning, {
+  async run(caller, input) {
+    const built = buildBrief(caller.desk.planning, {
       task: input.task,
       spec: input.spec,
       symbols: idsOf(input.symbols),
@@ -66,16 +62,28 @@ export const brief = tool({
       invariants: input.invariants,
       budget: input.budget,
     })
+    await logCost(caller, 'delta_brief', built.text, built.prefix)
     return {
       data: {
-        haid,
+        haid: caller.haid,
         ...(built.omitted.length === 0 ? {} : { omitted: built.omitted }),
+        ...(built.open.length === 0 ? {} : { open: built.open }),
         ...(built.warnings.length === 0 ? {} : { warnings: built.warnings }),
         text: built.text,
       },
     }
   },
 })
+
+/** Logs what the agent was given, for the role of its run or its own. */
+async function logCost({ desk, haid }: ToolCaller, kind: string, text: string, prefix?: string): Promise<void> {
+  const { HEIMDALL_ROLE: ofRun = '', SUB_RUN_ID: run = '' } = desk.env
+  const room = await desk.room()
+  const role = ofRun === '' ? room.store.read((rows) => rows.agent(haid)?.role) : ofRun
+  // An agent that could not be registered has none.
+  if (role !== undefined)
+    await noteText(desk.planning, { role, kind, ...(run === '' ? {} : { runId: run }) }, text, prefix)
+}
 
 /** `a,b` as `heimdall-brief` takes it: a list would cost twice the tokens in the schema. */
 function idsOf(list: string | undefined): string[] {

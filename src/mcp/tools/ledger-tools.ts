@@ -1,6 +1,6 @@
 // The ledger's pages over MCP: capsules and finished work to read, decisions and conflicts to add (seed 000 T-4).
 import { relative } from 'node:path'
-import { listCapsules, showCapsule } from '../../briefing/capsules.ts'
+import { listCapsules, readCapsule, showCapsule } from '../../briefing/capsules.ts'
 import { FILES } from '../../briefing/planning.ts'
 import { isoSeconds } from '../../clock.ts'
 import { listCompleted, readCompleted } from '../../coordination/ledger/completed.ts'
@@ -8,45 +8,48 @@ import { raiseConflict, recordDecision } from '../../coordination/ledger/decisio
 import { ledgerDir } from '../../coordination/ledger/ledger-files.ts'
 import { MCP_BODY_CHARS_MAX } from '../../limits.ts'
 import { fence, label } from '../../fence.ts'
-import { page } from '../page.ts'
+import { pageOf } from '../page.ts'
 import { type ToolCaller, tool } from '../tool.ts'
 
 export const readCapsules = tool({
   name: 'read_capsules',
-  about: 'List capsules and finished work by id; with id, its text. For a capsule with its dependencies use hydrate.',
+  about:
+    'Capsules and finished work with their texts, all or by id. Pages: cursor, max_tokens. With dependencies: hydrate.',
   readOnly: true,
   args: { id: 'text', cursor: 'text', max_tokens: 'count' },
   run(caller, { id, cursor, max_tokens }) {
     const { haid, desk } = caller
     const { project, planning } = desk
-    if (id !== undefined) {
-      const capsules = bodies(caller, id)
-      planning.log('mcp', 'read-capsules', `${haid} ${id}`)
-      return { data: { haid, capsules, count: 1 } }
-    }
-    const all = [
-      ...listCompleted(project).map((name) => ({ id: name, source: 'completed' })),
-      ...listCapsules(planning).map((name) => ({ id: name, source: 'protocol' })),
+    const all: CapsuleRef[] = [
+      ...listCompleted(project).map((name) => ({ id: name, source: 'completed' as const })),
+      ...listCapsules(planning).map((name) => ({ id: name, source: 'protocol' as const })),
     ]
-    const { items, next } = page(all, { cursor, maxTokens: max_tokens, keyOf: ({ id, source }) => `${source}/${id}` })
-    return { data: { haid, count: all.length, ...next, capsules: items } }
+    const named = id === undefined ? all : all.filter((one) => one.id === id)
+    // Says that there is none of that id, and logs it.
+    if (id !== undefined && named.length === 0) showCapsule(planning, id)
+    const keyOf = ({ id, source }: CapsuleRef): string => `${source}/${id}`
+    const { items, next } = pageOf(named, { cursor, maxTokens: max_tokens, keyOf }, (one) => body(caller, one))
+    planning.log('mcp', 'read-capsules', `${haid} ${id ?? `${items.length} of ${all.length}`}`)
+    return { data: { haid, count: named.length, ...next, capsules: items } }
   },
 })
 
-function bodies({ desk }: ToolCaller, id: string): object[] {
+interface CapsuleRef {
+  readonly id: string
+  readonly source: 'completed' | 'protocol'
+}
+
+function body({ desk }: ToolCaller, { id, source }: CapsuleRef): object {
   const { project, planning, randomBytes } = desk
-  const completed = readCompleted(project, id)
-  // Without a page of that id the capsule is asked for, and says so when there is none either.
-  const capsule = completed === undefined || listCapsules(planning).includes(id) ? showCapsule(planning, id) : undefined
-  const item = (source: string, file: string, text: string): object => {
-    const path = relative(project.root, file)
-    const body = fence(text, { from: `${source}/${id}`, charsMax: MCP_BODY_CHARS_MAX, more: path, randomBytes })
-    return { id, source, path, body }
+  const completed = source === 'completed' ? readCompleted(project, id) : undefined
+  const path = relative(project.root, completed?.path ?? `${planning.dir}/${FILES.capsules}/${id}.md`)
+  const text = completed?.text ?? readCapsule(planning, id) ?? ''
+  return {
+    id,
+    source,
+    path,
+    body: fence(text, { from: `${source}/${id}`, charsMax: MCP_BODY_CHARS_MAX, more: path, randomBytes }),
   }
-  return [
-    ...(completed === undefined ? [] : [item('completed', completed.path, completed.text)]),
-    ...(capsule === undefined ? [] : [item('protocol', `${planning.dir}/${FILES.capsules}/${id}.md`, capsule)]),
-  ]
 }
 
 export const appendDecision = tool({
