@@ -332,7 +332,7 @@ describe('style', () => {
   })
 
   test('Markdown at the root is what a newcomer expects', () => {
-    const expected = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']
+    const expected = ['AGENTS.md', 'CHANGELOG.md', 'CODE_OF_CONDUCT.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md']
     expect(readdirSync('.').filter((name) => name.endsWith('.md') && !expected.includes(name))).toEqual([])
   })
 })
