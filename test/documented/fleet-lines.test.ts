@@ -18,6 +18,7 @@ const WAYS: Ways = {
 
 test('every line about several machines does what it says', async () => {
   const [first, other] = clones()
+  await engine.sync()
   first.write('owner-url', await engine.server.database())
   const lines = blocksOf('docs/fleet.md').flat()
   expect(lines.length).toBeGreaterThan(OTHERS.length)

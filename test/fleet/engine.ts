@@ -1,5 +1,5 @@
 // A PostgreSQL for a test file, projects on it, and replicas as machines.
-import { beforeAll } from 'vitest'
+import { beforeAll, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import type { OpenLog } from '../../src/coordination/shared-log.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
@@ -13,6 +13,8 @@ export interface TestEngine {
   readonly server: PostgresServer
   /** A new project, and the URL of its members. */
   project(): Promise<{ readonly project: string; readonly url: string }>
+  /** With fsync, as at a user's, until the test ends. */
+  sync(): Promise<void>
 }
 
 export function testEngine(): TestEngine {
@@ -33,6 +35,10 @@ export function testEngine(): TestEngine {
         makeProject(ask, { project: newProjectId(), name: 'test', at: { seq: 0, id: '' } }),
       )
       return { project: made.project, url: memberUrl(ownerUrl, made) }
+    },
+    async sync() {
+      onTestFinished(() => this.server.setFsync('off'))
+      await this.server.setFsync('on')
     },
   }
 }

@@ -1,7 +1,6 @@
 // A fleet from outside: commands on several machines, each with its own home, state and store, and one PostgreSQL.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { MIGRATIONS } from '../../src/coordination/sqlite/schema.ts'
@@ -10,7 +9,6 @@ import { openDatabase } from '../../src/storage/sqlite.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { runProgram } from '../support/programs.ts'
 import type { TemporaryProject } from '../support/project.ts'
-import { until } from '../support/wait.ts'
 import { testEngine } from './engine.ts'
 import { fleetAt, type Machine, machine } from './machines.ts'
 
@@ -50,16 +48,8 @@ test('what one machine alone has done goes to the engine, and every member sees 
   const stateOf = async (check: string) => (await checks()).find((one) => one.check === check)?.state
   // The engine of the tests has fsync off.
   expect([await stateOf('role'), await stateOf('durability')]).toEqual(['ok', 'fail'])
-  const owner = postgres(engine.server.url(), { max: 1 })
-  try {
-    await owner.unsafe('ALTER SYSTEM SET fsync = on')
-    await owner.unsafe('SELECT pg_reload_conf()')
-    await until('the engine to be durable', async () => (await stateOf('durability')) === 'ok')
-  } finally {
-    await owner.unsafe('ALTER SYSTEM RESET fsync')
-    await owner.unsafe('SELECT pg_reload_conf()')
-    await owner.end()
-  }
+  await engine.sync()
+  expect(await stateOf('durability')).toBe('ok')
 
   // The URL stands in one file, which only its owner can read, and nowhere else.
   const password = new URL(join1).password

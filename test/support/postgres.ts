@@ -18,6 +18,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { HeimdallError, isErrno } from '../../src/errors.ts'
+import { until } from './wait.ts'
 
 /** The server refuses to run as root: then it is nobody's. */
 const USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
@@ -32,6 +33,7 @@ export interface PostgresServer {
   /** SIGKILL, as a power cut is for a process. */
   kill(): Promise<void>
   start(): Promise<void>
+  setFsync(value: 'on' | 'off'): Promise<void>
   /** The whole server goes silent, and on. */
   pause(): void
   resume(): void
@@ -172,6 +174,14 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       const name = `db${(databases += 1)}`
       await ask((sql) => sql.unsafe(`CREATE DATABASE ${name}`))
       return url(name)
+    },
+    async setFsync(value) {
+      await ask((sql) => sql.unsafe(`ALTER SYSTEM SET fsync = ${value}`))
+      await ask((sql) => sql`SELECT pg_reload_conf()`.execute())
+      await until(`fsync to be ${value}`, async () => {
+        const [row] = await ask((sql) => sql`SHOW fsync`.execute())
+        return row?.['fsync'] === value
+      })
     },
     async kill() {
       signal('SIGKILL')
