@@ -1,4 +1,4 @@
-// The page's entry: signs in with the key of the link, then shows what the hub's feed says.
+// The page's entry: providers around the router.
 import './shell/language.ts'
 import './styles/fonts.css'
 import './styles/tokens.css'
@@ -7,21 +7,29 @@ import './styles/parts.css'
 import './styles/shell.css'
 import './styles/screens.css'
 import './styles/more-screens.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { startFeed, wakeWithBrowser } from './live/feed.ts'
-import { App } from './shell/app.tsx'
-import { listenToKeys } from './shell/keys.ts'
-import { startNotices } from './shell/notices.ts'
-import { signIn, signInByLinks } from './shell/sign-in.tsx'
-import { applyTaste } from './shell/taste.ts'
+import { Feed, FeedContext } from './data/feed.ts'
+import { newQueryClient } from './data/query-client.ts'
+import { signInFromAddress } from './data/sign-in.ts'
+import { router } from './router.tsx'
+import { KeysProvider } from './shell/keys.tsx'
 
-applyTaste()
-listenToKeys()
-wakeWithBrowser()
-startNotices()
-const root = document.querySelector('#root')
-if (root === null) throw new Error('the page has no root')
-createRoot(root).render(<App />)
-await signIn()
-signInByLinks()
-await startFeed()
+const signedIn = signInFromAddress()
+const queryClient = newQueryClient()
+const feed = new Feed(queryClient, signedIn)
+const element = document.querySelector('#root')
+if (element === null) throw new Error('the page has no root')
+createRoot(element).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <FeedContext value={feed}>
+        <KeysProvider>
+          <RouterProvider router={router} />
+        </KeysProvider>
+      </FeedContext>
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -736,7 +736,7 @@ export const thumbnail = z.object({
 })
 export const screensReply = z.object({ at: time, screens: z.array(thumbnail) })
 
-// ---- live: GET /api/events, an EventSource. `Last-Event-ID` goes on where it was, `?after=` as well.
+// ---- live: WebSocket /api/events. `?after=ID` goes on after that message.
 
 /**
  * Events by name. `hello` first, always. Then `state` with `whole: true`, and later with what has changed since.
@@ -867,5 +867,9 @@ export type SearchReply = z.infer<typeof searchReply>
 export type Thumbnail = z.infer<typeof thumbnail>
 export type ScreensReply = z.infer<typeof screensReply>
 export type LiveEvents = { [Name in keyof typeof liveEvents]: z.infer<(typeof liveEvents)[Name]> }
+/** One text frame of the feed. */
+export type FeedMessage = {
+  [Name in keyof LiveEvents]: { readonly event: Name; readonly id?: string; readonly data: LiveEvents[Name] }
+}[keyof LiveEvents]
 export type TerminalFromBrowser = z.infer<typeof terminalFromBrowser>
 export type TerminalFromHub = z.infer<typeof terminalFromHub>

@@ -127,7 +127,10 @@ class Hub implements RunningHub {
         hasHookSecret: () => this.#secret.isIn(request.headers.authorization),
       }),
       answer: (area, request, response) => this.#answer(answerApi, area, request, response),
-      upgrade: (request, socket, head) => void this.#terminals.upgrade(request, socket, head).catch(this.#onBug),
+      upgrade: (request, socket, head) => {
+        if (pathOf(request) === '/api/events') this.#feeds.upgrade(request, socket, head)
+        else void this.#terminals.upgrade(request, socket, head).catch(this.#onBug)
+      },
     }))
     const control = controlRoutes({
       hubFile: hubFilePath(stateDir(env)),
@@ -190,7 +193,6 @@ class Hub implements RunningHub {
   ): void {
     if (area === 'page') servePage(this.#options.pageDir, request, response)
     else if (area === 'hook') void this.#hooks.serve(request, response)
-    else if (area === 'api' && pathOf(request) === '/api/events') this.#feeds.serve(request, response)
     else void answerApi(request, response)
   }
 }

@@ -1,6 +1,6 @@
 // Arguments as the page writes them: what hides or turns text is seen by its number, in the list as in the call.
 import { expect, test } from 'vitest'
-import { argumentsLine, argumentsText } from '../../dashboard/src/parts/format.ts'
+import { argumentsLine, argumentsText } from '../../dashboard/src/components/format.ts'
 
 test('signs that hide or turn text are shown by their numbers, recorded as they are or escaped', () => {
   const args = { path: 'src/\u202etxt.yek', zw: 'a\u200bb', note: 'one\ntwo' }

@@ -13,7 +13,14 @@ import {
 import { request } from 'node:http'
 import { expect } from 'vitest'
 import { WebSocket } from 'ws'
-import { helloReply, type LiveEvents, loginReply, passReply, type TerminalFromHub } from '../../src/hub/contract.ts'
+import {
+  type FeedMessage,
+  helloReply,
+  type LiveEvents,
+  loginReply,
+  passReply,
+  type TerminalFromHub,
+} from '../../src/hub/contract.ts'
 import { onTestFinished } from './cleanup.ts'
 import { type OwnTerminal, ownTerminal } from './own-terminal.ts'
 import { launcher } from './programs.ts'
@@ -40,11 +47,7 @@ export function ask(port: number, path: string, { method = 'GET', headers = {}, 
       { host: '127.0.0.1', port, path, method, agent: false, setHost: false, headers: { ...headers } },
       (response) => {
         const parts: Buffer[] = []
-        response.on('data', (part: Buffer) => {
-          parts.push(part)
-          // A feed never ends: whoever was let in to one is seen by its first bytes, and leaves.
-          if (response.headers['content-type']?.startsWith('text/event-stream') === true) response.destroy()
-        })
+        response.on('data', (part: Buffer) => parts.push(part))
         response.once('close', () => {
           const text = Buffer.concat(parts).toString('utf8')
           resolve({
@@ -114,7 +117,7 @@ export interface Browser {
   get<T>(path: string): Promise<T>
   text(path: string): Promise<string>
   post(path: string, body: unknown): Promise<Reply>
-  feed(query?: string, lastEventId?: string): Feed
+  feed(query?: string, after?: string): Feed
   terminal(path: string): Promise<BrowserTerminal>
 }
 
@@ -193,12 +196,11 @@ export async function comeBack(port: number, identity: Identity): Promise<Browse
     },
     text: async (path) => (await got(path)).text,
     post: (path, body) => postTo(port, path, body, shown),
-    feed: (query = '', lastEventId) =>
-      new Feed(port, `/api/events${query}`, {
-        Host: host,
-        ...shown,
-        ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
-      }),
+    feed(query = '', after) {
+      const url = new URL(`ws://${host}/api/events${query}`)
+      if (after !== undefined) url.searchParams.set('after', after)
+      return new Feed(url, { Origin: `http://${host}`, ...shown })
+    },
     terminal: (path) => BrowserTerminal.open(`ws://${host}${path}`, { Origin: `http://${host}`, ...shown }),
   }
 }
@@ -209,20 +211,20 @@ export interface FeedEvent<Name extends keyof LiveEvents = keyof LiveEvents> {
   readonly data: LiveEvents[Name]
 }
 
-/** An EventSource that keeps everything it was told. */
+/** A live feed that keeps everything it has received. */
 export class Feed {
   readonly events: FeedEvent[] = []
-  #rest = ''
-  readonly #asking: ReturnType<typeof request>
+  readonly #socket: WebSocket
   isOver = false
 
-  constructor(port: number, path: string, headers: Readonly<Record<string, string>>) {
-    this.#asking = request({ host: '127.0.0.1', port, path, agent: false, setHost: false, headers }, (response) => {
-      response.setEncoding('utf8').on('data', (text: string) => this.#take(text))
-      response.on('close', () => (this.isOver = true))
+  constructor(url: URL, headers: Readonly<Record<string, string>>) {
+    this.#socket = new WebSocket(url, { headers })
+    this.#socket.on('message', (data: Buffer) => {
+      const { event, id, data: content } = JSON.parse(data.toString('utf8')) as FeedMessage
+      this.events.push({ name: event, id, data: content })
     })
-    this.#asking.on('error', () => (this.isOver = true))
-    this.#asking.end()
+    this.#socket.on('close', () => (this.isOver = true))
+    this.#socket.on('error', () => (this.isOver = true))
     onTestFinished(() => this.close())
   }
 
@@ -245,26 +247,7 @@ export class Feed {
   }
 
   close(): void {
-    this.#asking.destroy()
-  }
-
-  #take(text: string): void {
-    const messages = (this.#rest + text).split('\n\n')
-    this.#rest = messages.pop() ?? ''
-    for (const message of messages) {
-      const field = (name: string): string | undefined =>
-        message
-          .split('\n')
-          .find((line) => line.startsWith(`${name}: `))
-          ?.slice(name.length + 2)
-      const name = field('event')
-      if (name !== undefined)
-        this.events.push({
-          name: name as keyof LiveEvents,
-          id: field('id'),
-          data: JSON.parse(field('data') ?? '') as FeedEvent['data'],
-        })
-    }
+    this.#socket.terminate()
   }
 }
 

@@ -1,35 +1,33 @@
-// Claims: the repository as a map and a tree, who holds what, who wants it too, and what can be done.
+// Claims: the repository as a map and a tree, holders, collisions, and what can be done.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { ClaimsReply, TreeReply } from '../../../src/hub/contract.ts'
-import { useHub, useOnLog, useWatch } from '../live/hooks.ts'
-import { Chip } from '../parts/controls.tsx'
-import { Broken, Empty, Loading, Part } from '../parts/days.tsx'
-import { plural } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { go, placeLink } from '../shell/place.ts'
+import { Chip } from '../components/controls.tsx'
+import { Failed, Empty, Loading, QueryPart } from '../components/feedback.tsx'
+import { plural } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { useTerminalCommand } from '../shell/foot.tsx'
 import { FileTree } from './file-tree.tsx'
 import { factsOf } from './holding.ts'
 import { MapCanvas } from './map-canvas.tsx'
 import { PathDetail } from './path-detail.tsx'
 import { growTree, type TreeNode } from './tree.ts'
+import { claimsQuery, treeQuery } from '../data/queries.ts'
 
-export default function ClaimsScreen({ path }: { readonly path: string | null }): ReactNode {
-  const claims = useHub<ClaimsReply>('claims')
-  const tree = useHub<TreeReply>('tree')
-  const seq = useWatch((watch) => watch.totals?.seq)
-  const reload = (): void => {
-    claims.reload()
-    tree.reload()
-  }
-  useOnLog(({ rows }) => rows.some(({ kind }) => kind === 'claim' || kind === 'incursion' || kind === 'task'), reload)
-  useEffect(claims.reload, [claims.reload, seq])
+const route = getRouteApi('/claims/$')
+
+export default function ClaimsScreen(): ReactNode {
+  const { _splat: path = '' } = route.useParams()
+  const navigate = route.useNavigate()
+  const claims = useQuery(claimsQuery())
+  const tree = useQuery(treeQuery())
   const root = useTree(tree.data)
   const open = claims.data?.incursions.filter(({ is_open }) => is_open) ?? []
-  const shown = path ?? open[0]?.scope ?? claims.data?.claims[0]?.scopes[0] ?? null
-  sameInTerminal(shown === null ? 'heimdall claim list' : `heimdall why ${shown}`)
+  const shown = (path || undefined) ?? open[0]?.scope ?? claims.data?.claims[0]?.scopes[0] ?? null
+  useTerminalCommand(shown === null ? 'heimdall claim list' : `heimdall why ${shown}`)
   const facts = useMemo(() => (claims.data === undefined ? undefined : factsOf(claims.data)), [claims.data])
-  const select = (chosen: string): void => go(placeLink('claims', chosen))
+  const select = (chosen: string): void => void navigate({ to: '/claims/$', params: { _splat: chosen } })
   return (
     <div className="claims">
       <div className="page-head">
@@ -44,7 +42,7 @@ export default function ClaimsScreen({ path }: { readonly path: string | null })
           </Chip>
         )}
       </div>
-      <Part what="claims" loaded={claims}>
+      <QueryPart what="claims" query={claims}>
         {(reply) => (
           <div className="claims-panes">
             <section className="pane claims-tree" aria-label="Tree">
@@ -53,8 +51,8 @@ export default function ClaimsScreen({ path }: { readonly path: string | null })
               )}
             </section>
             <section className="claims-map" aria-label="Map">
-              {tree.error !== undefined && root === undefined ? (
-                <Broken what="No map" error={tree.error} />
+              {tree.error !== null && root === undefined ? (
+                <Failed what="No map" error={tree.error} />
               ) : root === undefined || facts === undefined ? (
                 <Loading what="the map" />
               ) : (
@@ -72,7 +70,7 @@ export default function ClaimsScreen({ path }: { readonly path: string | null })
             {shown === null ? <NothingClaimed /> : <PathDetail path={shown} reply={reply} />}
           </div>
         )}
-      </Part>
+      </QueryPart>
     </div>
   )
 }

@@ -1,9 +1,9 @@
 // The tree beside the map: the same for the keyboard and the screen reader, with only the rows in sight.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
-import { AgentMark } from '../parts/agent-mark.tsx'
-import { Icon } from '../parts/icons.tsx'
-import { useKeys } from '../shell/keys.ts'
+import { AgentMark } from '../components/agent-mark.tsx'
+import { Icon } from '../components/icons.tsx'
+import { useKeys } from '../shell/keys.tsx'
 import { type ClaimFacts, holdingOf } from './holding.ts'
 import { childrenOf, type TreeNode } from './tree.ts'
 

@@ -1,10 +1,10 @@
 // The map: tiles coloured by holder and marked with its letters, hatched when stale, solid rose where two collide.
-import { type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
-import { hueOf, Letters } from '../parts/agent-mark.tsx'
-import { fitting } from '../parts/fitting.ts'
-import { initials, plural } from '../parts/format.ts'
-import { penOf } from '../parts/canvas-pen.ts'
-import { useShownTheme } from '../shell/taste.ts'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type MarksOf, useMarks } from '../components/agent-mark.tsx'
+import { fitting } from '../components/fitting.ts'
+import { plural } from '../components/format.ts'
+import { penOf } from '../components/canvas.ts'
+import { useTheme } from '../data/preferences.ts'
 import { type Holding, holdingOf, type ClaimFacts } from './holding.ts'
 import { type TreemapCell, cellAt, layOut } from './treemap.ts'
 import type { TreeNode } from './tree.ts'
@@ -19,8 +19,8 @@ interface MapCanvasProps {
 export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): ReactNode {
   const canvas = useRef<HTMLCanvasElement>(null)
   const over = useRef<HTMLDivElement>(null)
-  const letters = useContext(Letters)
-  const theme = useShownTheme()
+  const marks = useMarks()
+  const theme = useTheme()
   const [size, setSize] = useState({ width: 0, height: 0 })
   useEffect(() => {
     const element = canvas.current
@@ -31,9 +31,8 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
   }, [])
   const cells = useMemo(() => (size.width === 0 ? [] : layOut(root, size.width, size.height)), [root, size])
   useEffect(() => {
-    if (canvas.current !== null)
-      draw(canvas.current, cells, facts, selected, (name) => letters.get(name) ?? initials(name))
-  }, [cells, facts, selected, letters, theme])
+    if (canvas.current !== null) draw(canvas.current, { cells, facts, selected, marks })
+  }, [cells, facts, selected, marks, theme])
   const at = (event: React.MouseEvent): TreemapCell | undefined =>
     cellAt(cells, event.nativeEvent.offsetX, event.nativeEvent.offsetY)
   // The frame that follows the pointer is an element of its own, so that the map is not drawn again for it.
@@ -68,13 +67,14 @@ function titleOf({ node }: TreemapCell, { holders, isCollision, isStale }: Holdi
   return `${node.path}${node.isFile ? '' : `/, ${plural(node.files, 'file')}`}: ${who}${isCollision ? ', collision' : ''}`
 }
 
-function draw(
-  element: HTMLCanvasElement,
-  cells: readonly TreemapCell[],
-  facts: ClaimFacts,
-  selected: string | null,
-  lettersOf: (name: string) => string,
-): void {
+interface Drawing {
+  readonly cells: readonly TreemapCell[]
+  readonly facts: ClaimFacts
+  readonly selected: string | null
+  readonly marks: MarksOf
+}
+
+function draw(element: HTMLCanvasElement, { cells, facts, selected, marks }: Drawing): void {
   const drawing = penOf(element)
   if (drawing === null) return
   const { pen, color } = drawing
@@ -94,7 +94,7 @@ function draw(
       continue
     }
     const holding = holdingOf(node, facts)
-    tile(pen, { cell, holding, color, lettersOf, isSelected: node.path === selected })
+    tile(pen, { cell, holding, color, marks, isSelected: node.path === selected })
   }
 }
 
@@ -102,16 +102,16 @@ interface TileOptions {
   readonly cell: TreemapCell
   readonly holding: Holding
   readonly color: (name: string) => string
-  readonly lettersOf: (name: string) => string
+  readonly marks: MarksOf
   readonly isSelected: boolean
 }
 
 function tile(
   pen: CanvasRenderingContext2D,
-  { cell: { x, y, w, h, node, label }, holding, color, lettersOf, isSelected }: TileOptions,
+  { cell: { x, y, w, h, node, label }, holding, color, marks, isSelected }: TileOptions,
 ): void {
   const [holder] = holding.holders
-  const { fill, ink } = colorsOf(holding, color)
+  const { fill, ink } = colorsOf(holding, color, marks)
   pen.fillStyle = fill
   box(pen, x, y, w, h, 4)
   pen.fill()
@@ -127,10 +127,10 @@ function tile(
       pen.fillText(fitting(pen, '⋈ incursion', w - 8), x + 4, y + 18)
     }
     const letters = holding.isCollision
-      ? holding.names.map(lettersOf).join(' ⋈ ')
+      ? holding.names.map(marks.lettersOf).join(' ⋈ ')
       : holder === undefined
         ? ''
-        : lettersOf(holder)
+        : marks.lettersOf(holder)
     pen.font = '10.5px "JetBrains Mono Variable", monospace'
     const width = pen.measureText(letters).width
     if (letters !== '' && h > 28 && width < w - 6) pen.fillText(letters, x + w - width - 4, y + h - 15)
@@ -146,6 +146,7 @@ function tile(
 function colorsOf(
   { holders, isCollision, isStale }: Holding,
   color: (name: string) => string,
+  { hueOf }: MarksOf,
 ): { fill: string; ink: string } {
   const [holder] = holders
   if (isCollision) return { fill: color('clash'), ink: color('clash-ink') }

@@ -1,22 +1,24 @@
-// One path: who holds it, who wants it, what you can do, and its history.
+// One path: its holders, who wants it, what you can do, and its history.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ClaimsReply, WhyReply } from '../../../src/hub/contract.ts'
-import { useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
 import { Answers } from '../needs-you/answers.tsx'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { Copy } from '../parts/controls.tsx'
-import { Part } from '../parts/days.tsx'
-import { age, clock, plural } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { StateWord } from '../parts/state.tsx'
-import { rowGlyph, rowTone } from '../parts/words.ts'
-import { placeLink } from '../shell/place.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { Copy } from '../components/controls.tsx'
+import { QueryPart } from '../components/feedback.tsx'
+import { age, clock, plural } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { StateWord } from '../components/state.tsx'
+import { rowGlyph, rowTone } from '../components/words.ts'
+import { useHubNow } from '../data/clock.ts'
+import { whyQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
 export function PathDetail({ path, reply }: { readonly path: string; readonly reply: ClaimsReply }): ReactNode {
-  const loaded = useHub<WhyReply>('why', { path })
-  useOnLog(() => true, loaded.reload)
+  const query = useQuery(whyQuery(path))
   const incursion = reply.incursions.find(({ scope, is_open }) => is_open && scope === path)
-  const wait = useWatch((watch) => watch.waits.find(({ collision }) => collision?.scope === path))
+  const wait = useStore((state) => state.waits.find(({ collision }) => collision?.scope === path))
   return (
     <section
       className={incursion === undefined ? 'pane inspector path-detail' : 'pane inspector harm path-detail'}
@@ -29,7 +31,7 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
         </h2>
         <p className="mono wrap">{path}</p>
       </div>
-      <Part what={path} loaded={loaded}>
+      <QueryPart what={path} query={query}>
         {(why) => (
           <>
             <Holders why={why} />
@@ -46,15 +48,14 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
             </p>
           </>
         )}
-      </Part>
+      </QueryPart>
     </section>
   )
 }
 
 function Holders({ why }: { readonly why: WhyReply }): ReactNode {
   const now = useHubNow()
-  if (why.holders.length === 0)
-    return <p className="path-part second">Nobody holds it. Whoever claims it first has it.</p>
+  if (why.holders.length === 0) return <p className="path-part second">Free: the first claim gets it.</p>
   return why.holders.map(({ claim, held, kind, hint }) => (
     <div key={claim.claim_id} className="path-part">
       <Party does="holds" agent={claim.agent_id} />
@@ -69,15 +70,15 @@ function Holders({ why }: { readonly why: WhyReply }): ReactNode {
   ))
 }
 
-/** Who holds or wants it, and what that one does now. */
+/** An agent that holds or wants the path, and its state. */
 function Party({ does, agent: id }: { readonly does: string; readonly agent: string }): ReactNode {
-  const agent = useWatch(({ agents }) => agents.get(id))
+  const agent = useStore(({ agents }) => agents.get(id))
   return (
     <p className="row">
       <span className="quiet">{does}</span>
-      <a href={placeLink('session', id)} className="strong">
+      <Link to="/session/$agent" params={{ agent: id }} className="strong">
         <AgentName name={id} />
-      </a>
+      </Link>
       <span className="grow" />
       {agent !== undefined && <StateWord state={agent.state} liveness={agent.liveness} />}
     </p>
@@ -109,7 +110,7 @@ function History({ why }: { readonly why: WhyReply }): ReactNode {
   return (
     <div className="path-part">
       <h3>History of this path</h3>
-      {why.history.length === 0 && <p className="second">Nothing is on record.</p>}
+      {why.history.length === 0 && <p className="second">No events yet.</p>}
       <ul className="path-history">
         {why.history.map((row) => (
           <li key={row.row_id} className="row">
@@ -128,5 +129,5 @@ function History({ why }: { readonly why: WhyReply }): ReactNode {
   )
 }
 
-/** What happened often begins with who did it. */
+/** The text of many rows begins with the actor. */
 const isNamed = ({ actor, text }: WhyReply['history'][number]): boolean => actor !== null && !text.startsWith(actor)

@@ -1,22 +1,21 @@
 // One call in three columns: it asked, it was decided, what it did next.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CallReply } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { useHub } from '../live/hooks.ts'
-import { Copy } from '../parts/controls.tsx'
-import { Part } from '../parts/days.tsx'
-import { age, argumentsText, clockWithSeconds, shortRun } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { decisionWord } from '../parts/words.ts'
-import { placeLink } from '../shell/place.ts'
+import { Copy } from '../components/controls.tsx'
+import { QueryPart } from '../components/feedback.tsx'
+import { age, argumentsText, clockWithSeconds, shortRun } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { decisionWord } from '../components/words.ts'
 import { countText, unruled } from './decisions-screen.tsx'
+import { callQuery } from '../data/queries.ts'
 
-export function CallDetail({ id }: { readonly id: string }): ReactNode {
-  const [run = '', call = ''] = id.split('/')
-  const loaded = useHub<CallReply>(`calls/${segment(run)}/${segment(call)}`)
+export function CallDetail({ run, call }: { readonly run: string; readonly call: string }): ReactNode {
+  const query = useQuery(callQuery(run, call))
   return (
     <section className="pane inspector call-detail" aria-label="The call">
-      <Part what="call" loaded={loaded}>
+      <QueryPart what="call" query={query}>
         {(reply) => (
           <>
             <Asked reply={reply} />
@@ -24,12 +23,12 @@ export function CallDetail({ id }: { readonly id: string }): ReactNode {
             <Next reply={reply} />
           </>
         )}
-      </Part>
+      </QueryPart>
     </section>
   )
 }
 
-/** The arguments are as they were recorded; what a secret was is not in the record. */
+/** The arguments as they were recorded, with secrets redacted. */
 function Asked({ reply: { call, number, summary } }: { readonly reply: CallReply }): ReactNode {
   return (
     <div>
@@ -48,7 +47,7 @@ function Asked({ reply: { call, number, summary } }: { readonly reply: CallReply
         {call.tool} {argumentsText(call.args)}
       </pre>
       <p className="meta">
-        {call.agent_id ?? 'nobody known'} in run{' '}
+        {call.agent_id ?? 'unknown agent'} in run{' '}
         <span className="mono" title={call.run_id}>
           {shortRun(call.run_id)}
         </span>
@@ -114,15 +113,20 @@ function Next({ reply: { call, next, command } }: { readonly reply: CallReply })
         </pre>
       )}
       <p className="second wrap">
-        {call.next === null ? 'Nothing is on record after it.' : call.next.text}
+        {call.next === null ? 'No later event of this agent.' : call.next.text}
         {next !== null &&
           `: ${decisionWord(next).word.toLowerCase()}${next.rule === null ? '' : ` by ${next.rule}`}${next.status === null ? '' : `, answered ${next.status}`}.`}
       </p>
       {call.next !== null && <p className="meta">derived from {call.next.source}</p>}
       <p className="row">
-        <a className="button small" href={placeLink('timeline', call.run_id, { call: call.call_id })}>
+        <Link
+          className="button small"
+          to="/timeline/{-$run}"
+          params={{ run: call.run_id }}
+          search={{ call: call.call_id }}
+        >
           <Icon name="lanes" size={13} /> Show on timeline
-        </a>
+        </Link>
         <Copy text={location.href} label="Copy link" />
         <Copy text={command} label="Command" />
       </p>

@@ -1,25 +1,25 @@
-// Decisions: each tool call with its rule, its reason, what was counted, and what the agent did next.
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+// Decisions: each tool call with its rule, reason and counters, and what the agent did next.
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, linkOptions } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import type { Call, DecisionsReply, DecisionWord as Word } from '../../../src/hub/contract.ts'
-import { get, type Query } from '../live/api.ts'
-import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
-import { onLog } from '../live/watch.ts'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { Button, Chip } from '../parts/controls.tsx'
-import { Broken, Empty, Loading } from '../parts/days.tsx'
-import { argumentsLine, clock, clockWithSeconds, plural, shortRun, whole } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { type Column, LongTable, neighbour } from '../parts/long-table.tsx'
-import { DecisionWord } from '../parts/state.tsx'
-import { decisionWord } from '../parts/words.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.ts'
-import { go, placeLink, refine, usePlace } from '../shell/place.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { Button, Chip } from '../components/controls.tsx'
+import { Empty, QueryPart } from '../components/feedback.tsx'
+import { argumentsLine, clock, clockWithSeconds, plural, shortRun, whole } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { type Column, LongTable, neighbour } from '../components/long-table.tsx'
+import { DecisionWord } from '../components/state.tsx'
+import { decisionWord } from '../components/words.ts'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.tsx'
 import { CallDetail } from './call-detail.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { type CallFilter, callsQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
 const CHIPS: readonly Word[] = ['refused_with_hint', 'blocked', 'throttled', 'run_ended', 'allowed']
-const PAGE = 200
 
 export const callId = (call: Pick<Call, 'run_id' | 'call_id'>): string => `${call.run_id}/${call.call_id}`
 
@@ -61,7 +61,7 @@ const COLUMNS: readonly Column<Call>[] = [
   },
 ]
 
-/** A tool that is not as it was pinned, or a path that another holds, is refused by no rule. */
+/** A changed tool, or a path that another agent holds, is refused without a rule. */
 export const unruled = ({ decision }: Call): string => (decision === 'allowed' ? 'no rule matched' : 'not by a rule')
 
 export function countText(call: Call): string {
@@ -72,73 +72,100 @@ export function countText(call: Call): string {
   return `${first.before} → ${first.after}${limit}, ${first.name.replace(/ of .*$/, '')}`
 }
 
-export default function DecisionsScreen({ selected }: { readonly selected: string | null }): ReactNode {
-  const { query } = usePlace()
-  const asked: Query = {
-    agent: query.get('agent') ?? undefined,
-    run: query.get('run') ?? undefined,
-    rule: query.get('rule') ?? undefined,
-    decision: query.get('decision') ?? undefined,
-    text: query.get('text') ?? undefined,
-    since: query.get('since') ?? undefined,
-    until: query.get('until') ?? undefined,
-  }
-  const list = useCalls(asked)
+const route = getRouteApi('/decisions/{-$run}/{-$call}')
+
+export default function DecisionsScreen(): ReactNode {
+  const { run, call } = route.useParams()
+  const filter = route.useSearch()
+  const navigate = route.useNavigate()
+  const { calls, counts, since, query, news, showNews } = useCalls(filter)
   const [isReplaying, setIsReplaying] = useState(false)
-  const link = (id: string): string => placeLink('decisions', id, Object.fromEntries(query))
-  const ids = useMemo(() => list.calls.map(callId), [list.calls])
+  const ids = useMemo(() => calls.map(callId), [calls])
+  const selected = run === undefined || call === undefined ? null : callId({ run_id: run, call_id: call })
   const shown = selected ?? ids[0] ?? null
+  const [shownRun, shownCall] = shown?.split('/') ?? []
+  const linkOf = (id: string) => {
+    const [run_, call_] = id.split('/')
+    return linkOptions({ to: '/decisions/{-$run}/{-$call}', params: { run: run_, call: call_ }, search: filter })
+  }
   const move = (by: number): void => {
     const next = neighbour(ids, shown, by)
-    if (next !== undefined) go(link(next))
+    if (next !== undefined) void navigate(linkOf(next))
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
-  sameInTerminal(`heimdall events${asked['agent'] === undefined ? '' : ` --agent ${String(asked['agent'])}`}`)
+  useTerminalCommand(`heimdall events${filter.agent === undefined ? '' : ` --agent ${filter.agent}`}`)
   return (
     <div className={selected === null ? 'decisions' : 'decisions of-one'}>
-      <a className="button all-calls" href={placeLink('decisions', null, Object.fromEntries(query))}>
+      <Link
+        className="button all-calls"
+        to="/decisions/{-$run}/{-$call}"
+        params={{ run: undefined, call: undefined }}
+        search={filter}
+      >
         <Icon name="left" size={14} /> All calls
-      </a>
+      </Link>
       <div className="page-head">
         <h1>Decisions</h1>
-        <Counts counts={list.counts} since={list.since} />
+        <Counts counts={counts} since={since} />
         <span className="grow" />
         <Button onPress={() => setIsReplaying(true)}>Replay under another policy…</Button>
       </div>
-      <Filters counts={list.counts} calls={list.calls} />
-      {list.news > 0 && (
-        <button type="button" className="news" onClick={list.takeNews}>
-          {list.news} new
+      <Filters counts={counts} calls={calls} />
+      {news > 0 && (
+        <button type="button" className="news" onClick={showNews}>
+          {news} new
         </button>
       )}
       <section className="pane decisions-list" aria-label="Calls">
-        {list.error !== undefined && list.calls.length === 0 ? (
-          <Broken what="No decisions" error={list.error} />
-        ) : list.isLoading && list.calls.length === 0 ? (
-          <Loading what="decisions" />
-        ) : list.calls.length === 0 ? (
-          <Empty title="No calls here">
-            Each tool call would be here with the rule that decided it. Put an agent’s servers behind the shim:{' '}
-            <code>heimdall mcp import</code>
-          </Empty>
-        ) : (
-          <LongTable
-            label="Calls"
-            columns={COLUMNS}
-            rows={list.calls}
-            idOf={callId}
-            selected={shown}
-            linkOf={(call) => link(callId(call))}
-            onEnd={list.more}
-          />
-        )}
+        <QueryPart what="decisions" query={query}>
+          {() =>
+            calls.length === 0 ? (
+              <Empty title="No calls here">
+                Each tool call would be here with the rule that decided it. Put an agent’s servers behind the shim:{' '}
+                <code>heimdall mcp import</code>
+              </Empty>
+            ) : (
+              <LongTable
+                label="Calls"
+                columns={COLUMNS}
+                rows={calls}
+                idOf={callId}
+                selected={shown}
+                linkOf={(one) => linkOf(callId(one))}
+                onEnd={query.loadMore}
+              />
+            )
+          }
+        </QueryPart>
       </section>
-      {shown !== null && <CallDetail id={shown} />}
-      {isReplaying && (
-        <ReplayDialog run={query.get('run') ?? shown?.split('/')[0]} onClose={() => setIsReplaying(false)} />
-      )}
+      {shownRun !== undefined && shownCall !== undefined && <CallDetail run={shownRun} call={shownCall} />}
+      {isReplaying && <ReplayDialog run={filter.run ?? shownRun} onClose={() => setIsReplaying(false)} />}
     </div>
   )
+}
+
+/** Pages, newest first. New calls wait behind a button, so that no row moves while the list is read. */
+function useCalls(filter: CallFilter) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(callsQuery(filter))
+  const received = useStore((state) => state.callsReceived)
+  const [receivedBefore, setReceivedBefore] = useState(received)
+  const queries = useQueryClient()
+  const calls = useMemo(() => data?.pages.flatMap((page) => page.calls) ?? [], [data])
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+  return {
+    calls,
+    counts: data?.pages[0]?.counts,
+    since: data?.pages[0]?.since ?? null,
+    query: { data, error, loadMore },
+    news: received - receivedBefore,
+    showNews: () => {
+      setReceivedBefore(received)
+      // From the first page on: the others are loaded again when they are scrolled to.
+      void queries.resetQueries(callsQuery(filter))
+    },
+  }
 }
 
 function Counts({
@@ -170,19 +197,23 @@ interface FiltersProps {
 }
 
 function Filters({ counts, calls }: FiltersProps): ReactNode {
-  const { query } = usePlace()
-  const agents = useWatch((watch) => watch.order)
-  const chosenRule = query.get('rule')
+  const { agent, run, rule: chosenRule = null, decision: chosen, text: wanted = '' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const filterBy = (changed: CallFilter): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true })
+  const agents = useStore((state) => state.order)
   const rules = useMemo(
     () => [...new Set([chosenRule, ...calls.map(({ rule }) => rule)])].filter((rule) => rule !== null).sort(),
     [calls, chosenRule],
   )
-  const [text, setText] = useState(query.get('text') ?? '')
+  const [text, setText] = useState(wanted)
+  const filterByText = useEffectEvent(() => {
+    if (text !== wanted) filterBy({ text })
+  })
   useEffect(() => {
-    const timer = setTimeout(() => refine({ text }), 250)
+    const timer = setTimeout(() => filterByText(), 250)
     return () => clearTimeout(timer)
   }, [text])
-  const chosen = query.get('decision')
   return (
     <div className="filters" role="search">
       <label className="field">
@@ -196,11 +227,7 @@ function Filters({ counts, calls }: FiltersProps): ReactNode {
       </label>
       <label>
         <span className="hidden-text">Agent</span>
-        <select
-          className="field"
-          value={query.get('agent') ?? ''}
-          onChange={(event) => refine({ agent: event.target.value })}
-        >
+        <select className="field" value={agent ?? ''} onChange={(event) => filterBy({ agent: event.target.value })}>
           <option value="">All agents</option>
           {agents.map((id) => (
             <option key={id}>{id}</option>
@@ -212,8 +239,8 @@ function Filters({ counts, calls }: FiltersProps): ReactNode {
           <span className="hidden-text">Rule</span>
           <select
             className="field"
-            value={query.get('rule') ?? ''}
-            onChange={(event) => refine({ rule: event.target.value })}
+            value={chosenRule ?? ''}
+            onChange={(event) => filterBy({ rule: event.target.value })}
           >
             <option value="">All rules</option>
             {rules.map((rule) => (
@@ -228,7 +255,7 @@ function Filters({ counts, calls }: FiltersProps): ReactNode {
           <Chip
             key={decision}
             isOn={chosen === decision}
-            onPress={() => refine({ decision: chosen === decision ? null : decision })}
+            onPress={() => filterBy({ decision: chosen === decision ? undefined : decision })}
           >
             <span className={`state ${tone}`}>
               <Icon name={glyph} size={12} />
@@ -237,77 +264,11 @@ function Filters({ counts, calls }: FiltersProps): ReactNode {
           </Chip>
         )
       })}
-      {query.get('run') !== null && (
-        <Chip isOn onPress={() => refine({ run: null })}>
-          run {shortRun(query.get('run') ?? '')} ✕
+      {run !== undefined && (
+        <Chip isOn onPress={() => filterBy({ run: undefined })}>
+          run {shortRun(run)} ✕
         </Chip>
       )}
     </div>
   )
-}
-
-interface Calls {
-  readonly calls: readonly Call[]
-  readonly counts: DecisionsReply['counts'] | undefined
-  readonly since: string | null
-  readonly error: ReturnType<typeof useHub>['error']
-  readonly isLoading: boolean
-  readonly news: number
-  readonly takeNews: () => void
-  readonly more: () => void
-}
-
-/** Pages, newest first. What comes meanwhile waits behind a button, so that no row moves under the reader. */
-function useCalls(asked: Query): Calls {
-  const key = JSON.stringify(asked)
-  const first = useHub<DecisionsReply>('decisions', { ...asked, limit: PAGE })
-  const [rest, setRest] = useState<{ key: string; calls: readonly Call[]; next: string | null }>({
-    key,
-    calls: [],
-    next: null,
-  })
-  const [news, setNews] = useState(0)
-  const isAsking = useRef(false)
-  useEffect(
-    () =>
-      onLog(({ calls }) => {
-        if (calls.length > 0) setNews((count) => count + calls.length)
-      }),
-    [],
-  )
-  const own = rest.key === key ? rest : { key, calls: [], next: null }
-  const next = own.calls.length > 0 ? own.next : (first.data?.next ?? null)
-  const more = useCallback(() => {
-    if (next === null || isAsking.current) return
-    isAsking.current = true
-    get<DecisionsReply>('decisions', { ...(JSON.parse(key) as Query), limit: PAGE, before: next }).then(
-      (reply) => {
-        isAsking.current = false
-        setRest((before) => ({
-          key,
-          calls: [...(before.key === key ? before.calls : []), ...reply.calls],
-          next: reply.next,
-        }))
-      },
-      () => {
-        // The list stays as it is; scrolling again asks again.
-        isAsking.current = false
-      },
-    )
-  }, [key, next])
-  const calls = useMemo(() => [...(first.data?.calls ?? []), ...own.calls], [first.data, own.calls])
-  return {
-    calls,
-    counts: first.data?.counts,
-    since: first.data?.since ?? null,
-    error: first.error,
-    isLoading: first.isLoading,
-    news,
-    takeNews: () => {
-      setNews(0)
-      setRest({ key, calls: [], next: null })
-      first.reload()
-    },
-    more,
-  }
 }

@@ -1,10 +1,11 @@
 // "What would another policy have said?": the run's calls decided again by a policy that is pasted here.
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { ReplayReply } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { ActDialog, useAct } from '../parts/act-dialog.tsx'
-import { Copy } from '../parts/controls.tsx'
-import { clockWithSeconds, plural } from '../parts/format.ts'
+import { ActDialog } from '../components/act-dialog.tsx'
+import { Copy } from '../components/controls.tsx'
+import { clockWithSeconds, plural } from '../components/format.ts'
+import { post, segment } from '../data/client.ts'
 
 interface ReplayProps {
   readonly run: string | undefined
@@ -21,7 +22,11 @@ const OUTCOMES: Readonly<Record<ReplayReply['rows'][number]['outcome'], string>>
 
 export function ReplayDialog({ run, onClose }: ReplayProps): ReactNode {
   const [policy, setPolicy] = useState('')
-  const { error, act, reply } = useAct<ReplayReply>()
+  const {
+    mutate,
+    error,
+    data: reply,
+  } = useMutation({ mutationFn: () => post<ReplayReply>(`runs/${segment(run ?? '')}/replay`, { policy }) })
   return (
     <ActDialog
       title="Replay under another policy"
@@ -29,7 +34,7 @@ export function ReplayDialog({ run, onClose }: ReplayProps): ReactNode {
       kind="start"
       isReady={policy.trim() !== '' && run !== undefined}
       error={error}
-      onAct={() => act(`runs/${segment(run ?? '')}/replay`, { policy })}
+      onAct={() => mutate()}
       onClose={onClose}
       beside={
         <Copy text={`heimdall policy replay other-policy.yaml --run ${run ?? 'RUN'}`} className="button small mono" />

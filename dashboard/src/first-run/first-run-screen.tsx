@@ -1,13 +1,14 @@
-// First run: one command to copy, three more, and what the page will answer. It never returns once somebody is at work.
+// First run: one command to copy, three more, and what the page will answer. Not shown again once an agent was seen.
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { Button, Copy } from '../parts/controls.tsx'
-import { Icon, type IconName } from '../parts/icons.tsx'
-import { useWatch } from '../live/hooks.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { go, placeLink } from '../shell/place.ts'
-import { choose } from '../shell/taste.ts'
+import { Button, Copy } from '../components/controls.tsx'
+import { Icon, type IconName } from '../components/icons.tsx'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { NEEDS_YOU, SCREEN_LINKS } from '../shell/screens.ts'
+import { usePreferences } from '../data/preferences.ts'
+import { useStore } from '../data/store.ts'
 
-/** Each works as it is copied, on this machine: what is not on it is not offered. */
+/** Each works as it is copied: only programs that are installed are offered. */
 const stepsWith = (program: string, host: string) => [
   {
     title: 'Run an agent',
@@ -33,33 +34,33 @@ const stepsWith = (program: string, host: string) => [
 
 const HOSTS: readonly string[] = ['claude', 'codex', 'gemini', 'cursor']
 
-const ROOMS: readonly {
+const INTRODUCED: readonly {
+  readonly name: keyof typeof SCREEN_LINKS
   readonly icon: IconName
   readonly tone: string
   readonly title: string
   readonly text: string
-  readonly screen: string
 }[] = [
   {
+    name: 'needs-you',
     icon: 'lamp',
     tone: '',
     title: 'Needs you',
     text: 'Every wait in one list, oldest first, answered in place.',
-    screen: 'needs-you',
   },
   {
+    name: 'claims',
     icon: 'bow',
     tone: 'is-clash',
     title: 'Claims',
     text: 'Who holds which paths, and who is about to write there too.',
-    screen: 'claims',
   },
   {
+    name: 'decisions',
     icon: 'shield',
     tone: '',
     title: 'Decisions',
     text: 'Each tool call: what was asked, which rule, what came next.',
-    screen: 'decisions',
   },
 ]
 
@@ -72,11 +73,16 @@ const TOUR = [
 
 export function FirstRunScreen(): ReactNode {
   const [tour, setTour] = useState<number | null>(null)
-  const programs = useWatch((watch) => watch.hub?.programs)
+  const programs = useStore((state) => state.hub?.programs)
   const host = programs?.find((name) => HOSTS.includes(name)) ?? 'claude'
   const steps = stepsWith(programs?.[0] ?? 'claude', host)
-  sameInTerminal('heimdall status')
+  useTerminalCommand('heimdall status')
   const step = tour === null ? undefined : TOUR[tour]
+  const navigate = useNavigate()
+  const finish = (): void => {
+    usePreferences.setState({ toured: true })
+    void navigate(NEEDS_YOU)
+  }
   return (
     <div className="first-run">
       <div className="empty-line" aria-hidden="true">
@@ -102,9 +108,9 @@ export function FirstRunScreen(): ReactNode {
         ))}
       </ol>
       <ul className="first-rooms">
-        {ROOMS.map(({ icon, tone, title, text, screen }) => (
-          <li key={title}>
-            <a className="pane first-room" href={placeLink(screen)}>
+        {INTRODUCED.map(({ name, icon, tone, title, text }) => (
+          <li key={name}>
+            <Link className="pane first-room" {...SCREEN_LINKS[name]}>
               <b className="row">
                 <span className={tone}>
                   <Icon name={icon} size={14} />
@@ -112,7 +118,7 @@ export function FirstRunScreen(): ReactNode {
                 {title}
               </b>
               <span className="second">{text}</span>
-            </a>
+            </Link>
           </li>
         ))}
       </ul>
@@ -137,9 +143,4 @@ export function FirstRunScreen(): ReactNode {
       </p>
     </div>
   )
-}
-
-function finish(): void {
-  choose({ toured: true })
-  go(placeLink('needs-you'))
 }

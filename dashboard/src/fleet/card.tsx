@@ -1,17 +1,17 @@
 // The card of an agent: a solid band when it waits or collides, an outline when it loops, dashed when stale.
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
-import { useScreen, useWatch } from '../live/hooks.ts'
-import { AgentMark } from '../parts/agent-mark.tsx'
-import { clock, dollars, plural, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { ScreenText } from '../parts/screen-text.tsx'
-import { stateOf, WAIT } from '../parts/words.ts'
-import { placeLink } from '../shell/place.ts'
+import { AgentMark } from '../components/agent-mark.tsx'
+import { clock, dollars, plural, shortAge, sinceMs, tokenCount } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { ScreenText } from '../components/screen-text.tsx'
+import { stateOf, WAIT } from '../components/words.ts'
+import { useStore } from '../data/store.ts'
 
 /** What it asks, what is wrong with it, or its last line. */
 export function useSays(agent: AgentCard): { readonly text: string; readonly tone: string } {
-  const wait = useWatch((watch) => watch.waits.find(({ wait_id }) => wait_id === agent.wait_ids[0]))
+  const wait = useStore((state) => state.waits.find(({ wait_id }) => wait_id === agent.wait_ids[0]))
   if (wait !== undefined)
     return {
       text:
@@ -34,7 +34,7 @@ export function useSays(agent: AgentCard): { readonly text: string; readonly ton
 
 const asSentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 
-/** Since when it is what it is. */
+/** Since when it has its state. */
 export const sinceOf = (agent: AgentCard): string | null => agent.evidence.since ?? agent.ended_at ?? agent.started_at
 
 const BANDED: readonly CardState[] = ['needs_you', 'collision']
@@ -48,16 +48,18 @@ export function Card({
   readonly now: number
   readonly lines: number
 }): ReactNode {
-  // Of one that has ended, the last that it showed.
-  const screen = useScreen(agent.session_id ?? (agent.ended_at === null ? null : agent.agent_id))
+  // An ended session keeps its last screen.
+  const session = agent.session_id ?? (agent.ended_at === null ? null : agent.agent_id)
+  const screen = useStore(({ screens }) => (session === null ? undefined : screens.get(session)))
   const { text, tone } = useSays(agent)
   const { word, glyph, tone: stateTone } = stateOf(agent)
   const since = sinceOf(agent)
   const evidence = `${agent.evidence.source}${agent.evidence.detail === null ? '' : `: ${agent.evidence.detail}`}`
   return (
-    <a
+    <Link
       className={`card ${stateTone}`}
-      href={placeLink('session', agent.agent_id)}
+      to="/session/$agent"
+      params={{ agent: agent.agent_id }}
       data-agent={agent.agent_id}
       aria-label={`${agent.agent_id}, ${word}, ${text}`}
     >
@@ -95,6 +97,6 @@ export function Card({
         </span>
       </span>
       {agent.branch !== null && <span className="hidden-text">on {agent.branch}</span>}
-    </a>
+    </Link>
   )
 }

@@ -1,26 +1,27 @@
 // Fleet: a card per agent, who needs you first; tiles under the word of their state when there are many.
+import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
-import { wantScreens } from '../live/feed.ts'
-import { useHubNow, useWatch } from '../live/hooks.ts'
-import { Chip, Segments } from '../parts/controls.tsx'
-import { Empty, Loading } from '../parts/days.tsx'
-import { plural } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { useSteady } from '../parts/steady.ts'
-import { STATE } from '../parts/words.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.ts'
-import { go, placeLink, refine, usePlace } from '../shell/place.ts'
+import { Chip, Segments } from '../components/controls.tsx'
+import { Empty, Loading } from '../components/feedback.tsx'
+import { plural } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { useStableList } from '../components/stable-list.ts'
+import { STATE } from '../components/words.ts'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.tsx'
 import { Card } from './card.tsx'
 import { FleetTable } from './fleet-table.tsx'
 import { Tiles } from './tiles.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { useStore } from '../data/store.ts'
 
+const route = getRouteApi('/fleet')
 const FEW = 8
 const TILES_FROM = 61
 const LINES = { few: 24, many: 7 }
 
-/** Words of the chips: what they count, in the order of the eye. */
+/** The chips, and the states that they count. */
 const CHIPS: readonly { readonly word: string; readonly states: readonly CardState[]; readonly value: string }[] = [
   { value: 'needs_you', word: 'need you', states: ['needs_you', 'collision'] },
   { value: 'collision', word: 'of them a collision', states: ['collision'] },
@@ -40,24 +41,24 @@ const chipGlyph = (value: string): ReactNode => (
 )
 
 export function FleetScreen(): ReactNode {
-  const agents = useWatch((watch) => watch.agents)
-  const order = useWatch((watch) => watch.order)
-  const isKnown = useWatch((watch) => watch.shownAt !== null)
-  const { query } = usePlace()
-  const wanted = query.get('state')
-  const look = query.get('as') === 'table' ? 'table' : 'grid'
+  const agents = useStore((state) => state.agents)
+  const order = useStore((state) => state.order)
+  const isKnown = useStore((state) => state.shownAt !== null)
+  const { state: wanted, as } = route.useSearch()
+  const navigate = route.useNavigate()
+  const look = as === 'table' ? 'table' : 'grid'
   const all = order.flatMap((id) => agents.get(id) ?? [])
   const chosen = CHIPS.find(({ value }) => value === wanted)
   const listed = chosen === undefined ? all : all.filter(({ state }) => chosen.states.includes(state))
-  const steady = useSteady(listed, (agent) => agent.agent_id)
+  const list = useStableList(listed, (agent) => agent.agent_id)
   const isMany = all.length >= TILES_FROM
   const lines = all.length <= FEW ? LINES.few : LINES.many
   useEffect(() => {
-    wantScreens(isMany || look === 'table' ? 0 : lines)
-    return () => wantScreens(0)
+    useStore.setState({ screenLines: isMany || look === 'table' ? 0 : lines })
+    return () => useStore.setState({ screenLines: 0 })
   }, [isMany, look, lines])
   useMovingFocus()
-  sameInTerminal('heimdall top')
+  useTerminalCommand('heimdall top')
   if (!isKnown) return <Loading what="the fleet" />
   return (
     <>
@@ -76,7 +77,13 @@ export function FleetScreen(): ReactNode {
                 <Chip
                   key={value}
                   isOn={wanted === value}
-                  onPress={() => refine({ state: wanted === value ? null : value })}
+                  onPress={() =>
+                    void navigate({
+                      to: '.',
+                      search: (before) => ({ ...before, state: wanted === value ? undefined : value }),
+                      replace: true,
+                    })
+                  }
                 >
                   {chipGlyph(value)} <b>{count}</b> {word}
                 </Chip>
@@ -92,7 +99,13 @@ export function FleetScreen(): ReactNode {
             { value: 'table', text: 'Table', icon: 'lanes' },
           ]}
           chosen={look}
-          onChoose={(value) => refine({ as: value === 'table' ? 'table' : null })}
+          onChoose={(value) =>
+            void navigate({
+              to: '.',
+              search: (before) => ({ ...before, as: value === 'table' ? 'table' : undefined }),
+              replace: true,
+            })
+          }
         />
       </div>
       {all.length === 0 && (
@@ -100,13 +113,13 @@ export function FleetScreen(): ReactNode {
           Start one and it appears here by itself: <code>heimdall run --agent amber-otter claude</code>
         </Empty>
       )}
-      {steady.news > 0 && (
-        <button type="button" className="news" onClick={steady.take}>
-          {steady.news} new
+      {list.news > 0 && (
+        <button type="button" className="news" onClick={list.showNews}>
+          {list.news} new
         </button>
       )}
-      <div {...steady.hold}>
-        <Shown agents={steady.shown} look={look} isMany={isMany} lines={lines} isFew={all.length <= FEW} />
+      <div {...list.hold}>
+        <Shown agents={list.shown} look={look} isMany={isMany} lines={lines} isFew={all.length <= FEW} />
       </div>
     </>
   )
@@ -135,8 +148,9 @@ function Shown({ agents, look, isMany, isFew, lines }: ShownProps): ReactNode {
   )
 }
 
-/** j and k go from card to card, whatever they look like. */
+/** j and k move the focus from card to card, row to row, tile to tile. */
 function useMovingFocus(): void {
+  const navigate = route.useNavigate()
   const move = (by: number): void => {
     const those = [...document.querySelectorAll<HTMLElement>('[data-agent]')]
     const at = those.findIndex((element) => element === document.activeElement)
@@ -147,7 +161,7 @@ function useMovingFocus(): void {
     k: () => move(-1),
     t: () => {
       const agent = (document.activeElement as HTMLElement | null)?.dataset['agent']
-      if (agent !== undefined) go(placeLink('session', agent))
+      if (agent !== undefined) void navigate({ to: '/session/$agent', params: { agent } })
     },
   })
 }

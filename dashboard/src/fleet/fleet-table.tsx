@@ -1,10 +1,10 @@
 // The fleet as a table: the same order, more of each agent in one line.
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentCard } from '../../../src/hub/contract.ts'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { dollars, plural, shortAge, sinceMs, tokenCount } from '../parts/format.ts'
-import { StateWord } from '../parts/state.tsx'
-import { placeLink } from '../shell/place.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { dollars, plural, shortAge, sinceMs, tokenCount } from '../components/format.ts'
+import { StateWord } from '../components/state.tsx'
 import { sinceOf, useSays } from './card.tsx'
 
 export function FleetTable({
@@ -50,9 +50,9 @@ function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }
   return (
     <tr>
       <td>
-        <a href={placeLink('session', agent.agent_id)} data-agent={agent.agent_id}>
+        <Link to="/session/$agent" params={{ agent: agent.agent_id }} data-agent={agent.agent_id}>
           <AgentName name={agent.agent_id} />
-        </a>
+        </Link>
       </td>
       <td title={agent.evidence.source}>
         <StateWord state={agent.state} liveness={agent.liveness} />

@@ -1,10 +1,10 @@
 // Many agents: tiles under the word of their state, who needs you large, the rest small.
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentCard, CardState } from '../../../src/hub/contract.ts'
-import { age, sinceMs } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { STATE } from '../parts/words.ts'
-import { placeLink } from '../shell/place.ts'
+import { age, sinceMs } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { STATE } from '../components/words.ts'
 import { sinceOf, useSays } from './card.tsx'
 
 interface Group {
@@ -12,7 +12,7 @@ interface Group {
   readonly tone: string
   readonly states: readonly CardState[]
   readonly isWide?: boolean
-  /** Beside another: there are few of them, or nobody looks for them. */
+  /** Next to another group. */
   readonly isHalf?: boolean
   /** What the figure on a tile counts. */
   readonly note: (agents: readonly AgentCard[], now: number) => string
@@ -117,9 +117,10 @@ function Tile({
   const loops = agent.problems.find(({ kind }) => kind === 'looping')?.count
   const since = sinceOf(agent)
   return (
-    <a
+    <Link
       className={`tile ${tone}`}
-      href={placeLink('session', agent.agent_id)}
+      to="/session/$agent"
+      params={{ agent: agent.agent_id }}
       data-agent={agent.agent_id}
       aria-label={`${agent.agent_id}, ${word}, ${text}`}
     >
@@ -131,6 +132,6 @@ function Tile({
       <span className="age">
         {loops != null ? `${loops}×` : since === null ? '' : (isWide ? age : tileAge)(sinceMs(since, now))}
       </span>
-    </a>
+    </Link>
   )
 }

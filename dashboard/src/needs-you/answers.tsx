@@ -1,29 +1,31 @@
-// Answering a wait in place: the host's own choices in its order, the amber one first, and what became of it.
+// Answering a wait in place: the host's own choices in its order, the amber one first, and the outcome.
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { ActReply, WaitCard, WaitChoice } from '../../../src/hub/contract.ts'
-import { HubError, post, segment } from '../live/api.ts'
-import { useWatch } from '../live/hooks.ts'
-import { Button } from '../parts/controls.tsx'
-import { clock } from '../parts/format.ts'
-import { useKeys } from '../shell/keys.ts'
+import { Button } from '../components/controls.tsx'
+import { clock } from '../components/format.ts'
+import { useKeys } from '../shell/keys.tsx'
+import { post, segment } from '../data/client.ts'
+import type { HubError } from '../data/hub-error.ts'
+import { useStore } from '../data/store.ts'
 
-type Step =
-  | { readonly at: 'choose' }
-  | { readonly at: 'write' | 'ask again'; readonly answer: WaitChoice }
-  | { readonly at: 'sending'; readonly answer: WaitChoice }
-  | { readonly at: 'done'; readonly reply: ActReply }
-  | { readonly at: 'refused'; readonly error: HubError }
+type Step = { readonly at: 'choose' } | { readonly at: 'write' | 'confirm'; readonly choice: WaitChoice }
 
-/** Why nothing can be answered now, or null. */
-export function useWhyOff(): string | null {
-  const connection = useWatch((watch) => watch.connection)
-  const isReadOnly = useWatch((watch) => watch.hub?.read_only === true)
+interface Answer {
+  readonly choice: WaitChoice
+  readonly text?: string
+}
+
+/** Why nothing can be changed now, or null. */
+export function useWhyDisabled(): string | null {
+  const connection = useStore((state) => state.connection)
+  const isReadOnly = useStore((state) => state.hub?.read_only === true)
   if (connection.status !== 'live') return 'The hub is not reached; nothing can be answered until it is back'
   return isReadOnly ? 'This hub was started with --read-only' : null
 }
 
-/** Keys go into a session as from any terminal: that it went on is on record, but not who typed. */
-function onRecord({ outcome, by }: ActReply): string {
+/** Keys go into a session as from any terminal: the record has the answer, but not who typed it. */
+function recordedAs({ outcome, by }: ActReply): string {
   switch (outcome) {
     case 'recorded':
       return `by ${by.name}, recorded as human`
@@ -38,73 +40,73 @@ function onRecord({ outcome, by }: ActReply): string {
 
 interface AnswersProps {
   readonly wait: WaitCard
-  /** It waits no more: what became of an answer is still said, and none is taken. */
+  /** The wait is over: the outcome of an answer is still shown, and no further one is taken. */
   readonly isOver?: boolean
-  /** On its way, before anything else is known of it. */
+  /** An answer is being sent. */
   readonly onAnswer?: (waitId: string) => void
   /** The buttons alone, as on a phone. */
   readonly isShort?: boolean
   readonly withKeys?: boolean
 }
 
-/** Its parent keys it by the wait, so that neither a draft nor an outcome moves on to another one. */
+/** Its parent keys it by the wait, so that neither a draft nor an outcome moves to another one. */
 export function Answers({ wait, isOver = false, onAnswer, isShort = false, withKeys = true }: AnswersProps): ReactNode {
   const [step, setStep] = useState<Step>({ at: 'choose' })
   const [text, setText] = useState('')
-  const whyOff = useWhyOff()
-
-  const send = async (answer: WaitChoice, words?: string): Promise<void> => {
-    setStep({ at: 'sending', answer })
+  const whyDisabled = useWhyDisabled()
+  const { mutate, data, error, isPending, variables } = useMutation({
+    mutationFn: ({ choice, text: words }: Answer) =>
+      post<ActReply>(`waits/${segment(wait.wait_id)}/answer`, {
+        answer_id: choice.answer_id,
+        ...(words !== undefined && { text: words }),
+      }),
+  })
+  const send = (answer: Answer): void => {
+    setStep({ at: 'choose' })
     onAnswer?.(wait.wait_id)
-    try {
-      const body = { answer_id: answer.answer_id, ...(words !== undefined && { text: words }) }
-      setStep({ at: 'done', reply: await post<ActReply>(`waits/${segment(wait.wait_id)}/answer`, body) })
-    } catch (error) {
-      if (!(error instanceof HubError)) throw error
-      setStep({ at: 'refused', error })
-    }
+    mutate(answer)
   }
-  const press = (answer: WaitChoice): void => {
-    if (whyOff !== null) return
-    if (answer.needs_text) setStep({ at: 'write', answer })
-    else if (answer.asks_first) setStep({ at: 'ask again', answer })
-    else void send(answer)
+  const press = (choice: WaitChoice): void => {
+    if (whyDisabled !== null) return
+    if (choice.needs_text) setStep({ at: 'write', choice })
+    else if (choice.asks_first) setStep({ at: 'confirm', choice })
+    else send({ choice })
   }
   const choices = wait.answers.slice(0, 9)
   useKeys(
-    withKeys && !isOver && step.at === 'choose'
-      ? Object.fromEntries(choices.map((answer, index) => [String(index + 1), () => press(answer)]))
+    withKeys && !isOver && step.at === 'choose' && !isPending && data === undefined
+      ? Object.fromEntries(choices.map((choice, index) => [String(index + 1), () => press(choice)]))
       : {},
   )
 
-  if (step.at === 'done')
+  if (data !== undefined)
     return (
       <p className="answer-outcome" role="status">
-        {step.reply.outcome === 'gone' ? 'Answered otherwise in the meantime. ' : '✓ '}
-        {step.reply.text}{' '}
+        {data.outcome === 'gone' ? 'Answered otherwise in the meantime. ' : '✓ '}
+        {data.text}{' '}
         <span className="quiet">
-          {onRecord(step.reply)}, {clock(step.reply.at, Date.parse(step.reply.at))}
+          {recordedAs(data)}, {clock(data.at, Date.parse(data.at))}
         </span>
       </p>
     )
-  if (isOver && step.at === 'refused') return <Refused error={step.error} />
-  if (isOver && step.at !== 'sending') return null
+  if (isOver && error !== null) return <Refused error={error} />
+  if (isOver && !isPending) return null
   if (step.at === 'write')
     return (
       <form
         className="answer-text"
         onSubmit={(event) => {
           event.preventDefault()
-          void send(step.answer, text)
+          send({ choice: step.choice, text })
         }}
       >
         <label className="field grow">
-          <span className="hidden-text">{step.answer.label}</span>
+          <span className="hidden-text">{step.choice.label}</span>
           <input
             autoFocus
             value={text}
             maxLength={16_384}
-            placeholder={step.answer.label}
+            placeholder={step.choice.label}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => {
               if (event.key !== 'Escape') return
@@ -113,7 +115,7 @@ export function Answers({ wait, isOver = false, onAnswer, isShort = false, withK
               setStep({ at: 'choose' })
             }}
           />
-          <Button size="small" after="↵" isOff={text === ''} onPress={() => void send(step.answer, text)}>
+          <Button size="small" after="↵" isOff={text === ''} onPress={() => send({ choice: step.choice, text })}>
             Send
           </Button>
         </label>
@@ -122,40 +124,40 @@ export function Answers({ wait, isOver = false, onAnswer, isShort = false, withK
         </Button>
       </form>
     )
-  if (step.at === 'ask again')
+  if (step.at === 'confirm')
     return (
       <div className="answer-buttons" role="group" aria-label="Sure?">
-        <span className="second">{step.answer.label}: it is recorded and cannot be taken back.</span>
-        <Button kind="harm" onPress={() => void send(step.answer)}>
-          {step.answer.label}
+        <span className="second">{step.choice.label}: it is recorded and cannot be taken back.</span>
+        <Button kind="harm" onPress={() => send({ choice: step.choice })}>
+          {step.choice.label}
         </Button>
         <Button onPress={() => setStep({ at: 'choose' })}>Back</Button>
       </div>
     )
   return (
     <div className={isShort ? 'answer-buttons short' : 'answer-buttons'} role="group" aria-label="Answers">
-      {choices.map((answer, index) => (
+      {choices.map((choice, index) => (
         <Button
-          key={answer.answer_id}
+          key={choice.answer_id}
           size="large"
-          {...(answer.is_first && { kind: 'answer' as const })}
+          {...(choice.is_first && { kind: 'answer' as const })}
           before={String(index + 1)}
-          isOff={whyOff !== null || step.at === 'sending'}
-          {...(whyOff !== null && { title: whyOff })}
-          onPress={() => press(answer)}
+          isOff={whyDisabled !== null || isPending}
+          {...(whyDisabled !== null && { title: whyDisabled })}
+          onPress={() => press(choice)}
         >
           <span className="answer-label">
             <bdi>
-              {step.at === 'sending' && step.answer === answer ? 'Sending' : answer.label}
-              {answer.asks_first && !answer.label.endsWith('…') && '…'}
+              {isPending && variables.choice.answer_id === choice.answer_id ? 'Sending' : choice.label}
+              {choice.asks_first && !choice.label.endsWith('…') && '…'}
             </bdi>
-            {answer.note !== null && <small>{answer.note}</small>}
+            {choice.note !== null && <small>{choice.note}</small>}
           </span>
         </Button>
       ))}
       {choices.length === 0 && <span className="second">Answer it in its session.</span>}
-      {step.at === 'refused' && <Refused error={step.error} />}
-      {whyOff !== null && <p className="meta">{whyOff}.</p>}
+      {error !== null && <Refused error={error} />}
+      {whyDisabled !== null && <p className="meta">{whyDisabled}.</p>}
     </div>
   )
 }

@@ -1,69 +1,73 @@
-// Needs you: everything that waits for a person, oldest first, answered in place.
+// Needs you: everything that waits for a human, oldest first, answered in place.
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { AnsweredWait, WaitCard, WaitsReply } from '../../../src/hub/contract.ts'
-import { post, segment } from '../live/api.ts'
-import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { Key } from '../parts/controls.tsx'
-import { Empty, Loading } from '../parts/days.tsx'
-import { age, clock, closeAge, plural, sinceMs } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { WaitWord } from '../parts/state.tsx'
-import { useSteady } from '../parts/steady.ts'
-import { whoWaits } from '../parts/words.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.ts'
-import { go, placeLink } from '../shell/place.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { Key } from '../components/controls.tsx'
+import { Empty, Loading } from '../components/feedback.tsx'
+import { age, clock, closeAge, plural, sinceMs } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { WaitWord } from '../components/state.tsx'
+import { useStableList } from '../components/stable-list.ts'
+import { whoWaits } from '../components/words.ts'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.tsx'
 import { NotOpen } from './not-open.tsx'
 import { WaitDetail } from './wait-detail.tsx'
+import { post, segment } from '../data/client.ts'
+import { useHubNow } from '../data/clock.ts'
+import { waitsQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
 const SNOOZE_MINUTES = 15
 
-export function NeedsYouScreen({ selected }: { readonly selected: string | null }): ReactNode {
-  const waits = useWatch((watch) => watch.waits)
-  const isKnown = useWatch((watch) => watch.shownAt !== null)
+export function NeedsYouScreen(): ReactNode {
+  // Also shown for an address that no route matches.
+  const { wait: selected = null } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const waits = useStore((state) => state.waits)
+  const isKnown = useStore((state) => state.shownAt !== null)
   const now = useHubNow()
-  const steady = useSteady(waits, (wait) => wait.wait_id)
-  // The one that is looked at stays in sight while its answer is shown, also when it is no longer a wait: another in its
-  // place would have the next key. Whoever answers looks at it, without having chosen it.
-  const [kept, setKept] = useState<WaitCard | undefined>()
+  const list = useStableList(waits, (wait) => wait.wait_id)
+  // A wait stays in sight while the outcome of its answer is shown, also when it is over: another one in its place would
+  // receive the next key. Answering selects a wait that was only shown because it is the first.
+  const [last, setLast] = useState<WaitCard | undefined>()
   const [answered, setAnswered] = useState<string | null>(null)
   useEffect(() => setAnswered(null), [selected])
-  const lookedAt = selected ?? answered
-  const open = lookedAt === null ? waits[0] : waits.find(({ wait_id }) => wait_id === lookedAt)
+  const wanted = selected ?? answered
+  const open = wanted === null ? waits[0] : waits.find(({ wait_id }) => wait_id === wanted)
   useEffect(() => {
-    if (open !== undefined) setKept(open)
+    if (open !== undefined) setLast(open)
   }, [open])
-  const shown = open ?? (kept?.wait_id === lookedAt ? kept : undefined)
+  const shown = open ?? (last?.wait_id === wanted ? last : undefined)
   const lost = shown === undefined ? selected : null
-  const isNobody = shown === undefined && lost === null
-  // The worker of a task may be an agent of no session here.
-  const hasSession = useWatch(({ agents }) => shown?.agent_id != null && agents.has(shown.agent_id))
-  sameInTerminal('heimdall status')
+  const isEmpty = shown === undefined && lost === null
+  // The worker of a task may run on another machine.
+  const hasSession = useStore(({ agents }) => shown?.agent_id != null && agents.has(shown.agent_id))
+  useTerminalCommand('heimdall status')
 
   const move = (by: number): void => {
-    const list = steady.shown
-    const at = list.findIndex(({ wait_id }) => wait_id === shown?.wait_id)
-    const next = list[Math.min(list.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) go(placeLink('needs-you', next.wait_id))
+    const at = list.shown.findIndex(({ wait_id }) => wait_id === shown?.wait_id)
+    const next = list.shown[Math.min(list.shown.length - 1, Math.max(0, at + by))]
+    if (next !== undefined) void navigate({ to: '/needs-you/{-$wait}', params: { wait: next.wait_id } })
   }
+  const openSession = (): void => {
+    if (shown?.agent_id != null) void navigate({ to: '/session/$agent', params: { agent: shown.agent_id } })
+  }
+  const snooze = useMutation({
+    mutationFn: (wait: string) => post(`waits/${segment(wait)}/snooze`, { minutes: SNOOZE_MINUTES }),
+  })
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    ...(shown !== undefined &&
-      hasSession && {
-        t: () => go(placeLink('session', shown.agent_id)),
-        Enter: () => go(placeLink('session', shown.agent_id)),
-      }),
-    ...(shown !== undefined && {
-      z: () => void post(`waits/${segment(shown.wait_id)}/snooze`, { minutes: SNOOZE_MINUTES }),
-    }),
+    ...(hasSession && { t: openSession, Enter: openSession }),
+    ...(shown !== undefined && { z: () => snooze.mutate(shown.wait_id) }),
   })
 
-  const { data: told, reload } = useHub<WaitsReply>('waits')
-  useEffect(reload, [reload, waits.length])
+  const { data: history } = useQuery(waitsQuery())
 
-  if (!isKnown) return <Loading what="who waits" />
+  if (!isKnown) return <Loading what="the waits" />
   const count = waits.filter(({ snoozed_until }) => snoozed_until === null).length
   return (
     <>
@@ -76,22 +80,22 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
             <p className="second">Oldest first. Answer here; the item leaves by itself when the agent goes on.</p>
           )}
         </div>
-        <Sums waits={waits} told={told} />
+        <Sums waits={waits} history={history} />
       </div>
-      <div className={isNobody ? 'needs nobody' : 'needs'}>
-        <section className="pane inbox" aria-label="Waits" {...steady.hold}>
-          {steady.news > 0 && (
-            <button type="button" className="news" onClick={steady.take}>
-              {steady.news} new
+      <div className={isEmpty ? 'needs nobody' : 'needs'}>
+        <section className="pane inbox" aria-label="Waits" {...list.hold}>
+          {list.news > 0 && (
+            <button type="button" className="news" onClick={list.showNews}>
+              {list.news} new
             </button>
           )}
           {lost !== null && (
             <div className="in-place">
-              <NotOpen wait={lost} answered={told?.answered ?? []} now={now} />
+              <NotOpen wait={lost} answered={history?.answered ?? []} now={now} />
             </div>
           )}
           <ul className="inbox-list">
-            {steady.shown.map((wait) => (
+            {list.shown.map((wait) => (
               <li key={wait.wait_id}>
                 <Row wait={wait} isOpen={wait.wait_id === shown?.wait_id} now={now} />
                 {wait.wait_id === shown?.wait_id && (
@@ -102,8 +106,8 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
               </li>
             ))}
           </ul>
-          {isNobody && <NobodyWaits last={told?.answered[0]} now={now} />}
-          <AnsweredList answered={told?.answered ?? []} now={now} />
+          {isEmpty && <NoWaits last={history?.answered[0]} now={now} />}
+          <AnsweredList answered={history?.answered ?? []} now={now} />
           {shown !== undefined && (
             <p className="inbox-keys meta">
               <Key>j</Key> <Key>k</Key> move <AnswerKeys count={shown.answers.length} /> <Key>t</Key> open terminal{' '}
@@ -111,14 +115,14 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
             </p>
           )}
         </section>
-        {!isNobody && (
+        {!isEmpty && (
           <section className="pane wait-pane" aria-label="The wait">
             {shown === undefined ? (
-              <NotOpen wait={lost ?? ''} answered={told?.answered ?? []} now={now} />
+              <NotOpen wait={lost ?? ''} answered={history?.answered ?? []} now={now} />
             ) : (
               <WaitDetail
                 wait={shown}
-                isGone={open === undefined && kept === shown}
+                isGone={open === undefined && last === shown}
                 onAnswer={setAnswered}
                 next={waits[waits.findIndex(({ wait_id }) => wait_id === shown.wait_id) + 1]}
               />
@@ -130,7 +134,7 @@ export function NeedsYouScreen({ selected }: { readonly selected: string | null 
   )
 }
 
-/** As many as there are; each has one digit. */
+/** As many as there are choices; each has one digit. */
 function AnswerKeys({ count }: { readonly count: number }): ReactNode {
   if (count === 0) return null
   return (
@@ -157,9 +161,10 @@ function Row({
   readonly now: number
 }): ReactNode {
   return (
-    <a
+    <Link
       className="inbox-row"
-      href={placeLink('needs-you', wait.wait_id)}
+      to="/needs-you/{-$wait}"
+      params={{ wait: wait.wait_id }}
       aria-current={isOpen ? 'true' : undefined}
       data-wait={wait.wait_id}
     >
@@ -178,20 +183,20 @@ function Row({
         <AgentName name={whoWaits(wait)} />
         <span className="meta seen cut">{seenBy(wait)}</span>
       </span>
-    </a>
+    </Link>
   )
 }
 
-/** Who has seen it and by what, as far as it fits. */
+/** The source of the wait, as far as it fits. */
 const seenBy = ({ why, evidence }: WaitCard): string =>
   why.find(({ label }) => label === 'Seen by')?.text ?? evidence.source
 
 interface SumsProps {
   readonly waits: readonly WaitCard[]
-  readonly told: WaitsReply | undefined
+  readonly history: WaitsReply | undefined
 }
 
-function Sums({ waits, told: data }: SumsProps): ReactNode {
+function Sums({ waits, history: data }: SumsProps): ReactNode {
   const now = useHubNow()
   const waitingMs = waits.reduce((sum, wait) => sum + sinceMs(wait.since, now), 0)
   return (
@@ -237,7 +242,7 @@ function AnsweredList({ answered, now }: AnsweredProps): ReactNode {
   )
 }
 
-function NobodyWaits({ last, now }: { readonly last: AnsweredWait | undefined; readonly now: number }): ReactNode {
+function NoWaits({ last, now }: { readonly last: AnsweredWait | undefined; readonly now: number }): ReactNode {
   return (
     <Empty
       title={

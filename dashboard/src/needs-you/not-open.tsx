@@ -1,9 +1,10 @@
-// A link to a wait that is not open: what became of it, as far as that is known. Nothing else is shown in its place, since a key would answer that.
+// A link to a wait that is not open: its outcome, as far as it is known. No other wait is shown in its place, since a key would answer that one.
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AnsweredWait } from '../../../src/hub/contract.ts'
-import { Empty } from '../parts/days.tsx'
-import { clock } from '../parts/format.ts'
-import { placeLink } from '../shell/place.ts'
+import { NEEDS_YOU } from '../shell/screens.ts'
+import { Empty } from '../components/feedback.tsx'
+import { clock } from '../components/format.ts'
 
 interface NotOpenProps {
   readonly wait: string
@@ -20,7 +21,7 @@ export function NotOpen({ wait, answered, now }: NotOpenProps): ReactNode {
           ? `Nothing that waits now has the id ${wait}: it is over, or the link was cut.`
           : `${ended.agent_id}, ${clock(ended.at, now)}: ${ended.outcome}`}
       </p>
-      <a href={placeLink('needs-you')}>What waits now</a>
+      <Link {...NEEDS_YOU}>What waits now</Link>
     </Empty>
   )
 }

@@ -1,15 +1,18 @@
-// One wait: what is asked, its answers, what it touches, why you are asked, and its screen now.
+// One wait: what is asked, its answers, what it touches, why you are asked, and its screen.
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
-import type { ScreensReply, WaitCard } from '../../../src/hub/contract.ts'
-import { useEvery, useHub, useHubNow, useWatch } from '../live/hooks.ts'
-import { AgentMark } from '../parts/agent-mark.tsx'
-import { Button, Copy } from '../parts/controls.tsx'
-import { age, clockWithSeconds, sinceMs } from '../parts/format.ts'
-import { ScreenText } from '../parts/screen-text.tsx'
-import { StateWord } from '../parts/state.tsx'
-import { seenBy, WAIT, whoWaits } from '../parts/words.ts'
-import { go, placeLink } from '../shell/place.ts'
+import type { WaitCard } from '../../../src/hub/contract.ts'
+import { AgentMark } from '../components/agent-mark.tsx'
+import { Button, Copy } from '../components/controls.tsx'
+import { age, clockWithSeconds, sinceMs } from '../components/format.ts'
+import { ScreenText } from '../components/screen-text.tsx'
+import { StateWord } from '../components/state.tsx'
+import { seenBy, WAIT, whoWaits } from '../components/words.ts'
 import { Answers } from './answers.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { screenQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
 const LINES = 16
 
@@ -22,7 +25,7 @@ const ASKS: Readonly<Record<WaitCard['kind'], string>> = {
   tool_changed: 'A tool is not what it was when a person approved it',
 }
 
-/** Of a task whose worker asks, wherever that runs. */
+/** For a task whose worker asks. */
 const TASK_ASKS: Partial<Record<WaitCard['kind'], string>> = {
   permission: 'Its worker must be allowed something, and only where it runs; the task goes on by itself then',
   question: 'Its worker asks',
@@ -42,10 +45,10 @@ interface WaitDetailProps {
 
 export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = false }: WaitDetailProps): ReactNode {
   const who = whoWaits(wait)
-  const agent = useWatch((watch) => watch.agents.get(who))
+  const agent = useStore((state) => state.agents.get(who))
   const now = useHubNow()
-  const open = (): void => go(placeLink('session', wait.agent_id))
-  // By what it was seen is said beside it.
+  const navigate = useNavigate()
+  const open = (): void => void navigate({ to: '/session/$agent', params: { agent: who } })
   const reason = wait.why.find(({ label }) => label !== 'Seen by')
   return (
     <>
@@ -70,9 +73,9 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
             </p>
           </div>
           {isOfTask(wait) && wait.task !== null && (
-            <a className="button" href={placeLink('tasks', wait.task)}>
+            <Link className="button" to="/tasks/{-$task}" params={{ task: wait.task }}>
               Open task
-            </a>
+            </Link>
           )}
           {agent !== undefined && (
             <Button icon="terminal" after="t" onPress={open}>
@@ -129,7 +132,7 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
   )
 }
 
-/** Keys go into a session as from any terminal, and putting off is nobody's business; all else is on record with a name. */
+/** Keys go into a session as from any terminal, and snoozing is not recorded; all other answers are recorded with a name. */
 function whatIsRecorded({ answers }: WaitCard): string {
   const isTyped = answers.some(({ act }) => act === 'type')
   const isNamed = answers.some(({ act }) => act !== 'type' && act !== 'wait')
@@ -185,8 +188,7 @@ function PinDiff({ diff }: { readonly diff: readonly string[] }): ReactNode {
 }
 
 function ScreenNow({ session }: { readonly session: string }): ReactNode {
-  const { data, error, reload } = useHub<ScreensReply>('screens', { lines: LINES, sessions: session })
-  useEvery(1_000, reload)
+  const { data, error } = useQuery(screenQuery(session, LINES))
   const screen = data?.screens[0]
   return (
     <section className="screen-now">
@@ -194,7 +196,7 @@ function ScreenNow({ session }: { readonly session: string }): ReactNode {
         Its screen now <span className="meta">last {LINES} lines, read only, live</span>
       </h3>
       <div className="terminal-ground" tabIndex={0} role="region" aria-label="Its screen now">
-        {error !== undefined && screen === undefined ? (
+        {error !== null && screen === undefined ? (
           <p className="second">
             No screen: {error.code}. {error.message}
           </p>

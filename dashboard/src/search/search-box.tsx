@@ -1,15 +1,19 @@
-// One box for everything: agents, paths, calls, notes, decisions, and commands. `/` or Ctrl-K.
+// Search and commands: agents, paths, calls, notes, decisions. `/` or Ctrl-K.
+import { useQuery } from '@tanstack/react-query'
+import { linkOptions, useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
-import type { Hit, SearchReply } from '../../../src/hub/contract.ts'
-import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
-import { Chip, Key } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { age, plural, sinceMs } from '../parts/format.ts'
-import { Icon, type IconName } from '../parts/icons.tsx'
-import { STATE } from '../parts/words.ts'
-import { go, placeLink } from '../shell/place.ts'
-import { commandsFor, type PaletteCommand } from './commands.ts'
+import type { Hit } from '../../../src/hub/contract.ts'
+import { Chip, Key } from '../components/controls.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { age, plural, sinceMs } from '../components/format.ts'
+import { Icon, type IconName } from '../components/icons.tsx'
+import { STATE } from '../components/words.ts'
+import { commandsFor, type PaletteCommand, type LinkTarget } from './commands.ts'
 import { Marked } from './marked.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { toggleDensity, useToggleTheme } from '../data/preferences.ts'
+import { searchQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
 const KINDS: readonly { readonly word: string; readonly kinds: readonly Hit['kind'][] }[] = [
   { word: 'Agents', kinds: ['agent', 'session'] },
@@ -29,25 +33,27 @@ const GLYPH: Readonly<Record<Hit['kind'], IconName>> = {
   task: 'list',
 }
 
-/** Where a hit is in the page. */
-export function linkOf({ kind, ref }: Hit): string {
+/** Where a hit is shown. */
+function linkOf({ kind, ref }: Hit): LinkTarget {
   switch (kind) {
     case 'agent':
     case 'session':
-      return placeLink('session', ref)
+      return linkOptions({ to: '/session/$agent', params: { agent: ref } })
     case 'path':
-      return placeLink('claims', ref)
+      return linkOptions({ to: '/claims/$', params: { _splat: ref } })
     case 'call':
-    case 'decision':
-      return placeLink('decisions', ref)
+    case 'decision': {
+      const [run, call] = ref.split('/')
+      return linkOptions({ to: '/decisions/{-$run}/{-$call}', params: { run, call } })
+    }
     case 'note':
-      return placeLink('session', ref.split('/')[0] ?? ref)
+      return linkOptions({ to: '/session/$agent', params: { agent: ref.split('/')[0] ?? ref } })
     case 'task':
-      return placeLink('tasks', ref)
+      return linkOptions({ to: '/tasks/{-$task}', params: { task: ref } })
   }
 }
 
-type Choice = { readonly id: string; readonly group: string; readonly act: () => void } & (
+type Choice = { readonly id: string; readonly group: string; readonly act: PaletteCommand['act'] } & (
   | { readonly hit: Hit; readonly command?: undefined }
   | { readonly command: PaletteCommand; readonly hit?: undefined }
 )
@@ -67,19 +73,27 @@ export function SearchBox({
     const timer = setTimeout(() => setAsked(text.replace(/^[>@]/, '').trim()), 120)
     return () => clearTimeout(timer)
   }, [text])
-  const { data, error } = useHub<SearchReply>(asked === '' ? null : 'search', { q: asked })
-  const agents = useWatch((watch) => watch.agents)
+  const { data, error } = useQuery({ ...searchQuery(asked), enabled: asked !== '' })
+  const router = useRouter()
+  const toggleTheme = useToggleTheme()
+  const agents = useStore((state) => state.agents)
   const choices = useMemo(
-    () => choicesOf({ hits: data?.hits ?? [], text, only, agents: [...agents.keys()], onKeys, onClose }),
-    [data, text, only, agents, onKeys, onClose],
+    () =>
+      choicesOf(
+        { hits: data?.hits ?? [], text, only, agents: [...agents.keys()] },
+        { openKeys: onKeys, toggleTheme, toggleDensity },
+      ),
+    [data, text, only, agents, onKeys, toggleTheme],
   )
   const chosen = choices[Math.min(at, choices.length - 1)]
+  const hrefOf = (target: LinkTarget): string => router.history.createHref(router.buildLocation(target).href)
   const act = (choice: Choice | undefined): void => {
     if (choice === undefined) return
     onClose()
-    choice.act()
+    if (typeof choice.act === 'function') choice.act()
+    else void router.navigate(choice.act)
   }
-  const hear = (event: React.KeyboardEvent): void => {
+  const onKeyDown = (event: React.KeyboardEvent): void => {
     const { key } = event
     if (key === 'ArrowDown' || key === 'ArrowUp') {
       event.preventDefault()
@@ -87,14 +101,14 @@ export function SearchBox({
     } else if (key === 'Enter') {
       event.preventDefault()
       if ((event.ctrlKey || event.metaKey) && chosen?.hit !== undefined)
-        void navigator.clipboard.writeText(new URL(linkOf(chosen.hit), location.href).href)
+        void navigator.clipboard.writeText(new URL(hrefOf(linkOf(chosen.hit)), location.href).href)
       else act(chosen)
     }
   }
   const groups = [...new Set(choices.map(({ group }) => group))]
   return (
     <Dialog label="Search or run a command" onClose={onClose}>
-      <div className="search" onKeyDown={hear}>
+      <div className="search" onKeyDown={onKeyDown}>
         <label className="search-field">
           <Icon name="search" size={17} />
           <span className="hidden-text">Search or run a command</span>
@@ -116,7 +130,7 @@ export function SearchBox({
             {data !== undefined &&
               asked !== '' &&
               `${plural(data.hits.length, 'result')} in ${Math.round(data.took_ms)} ms`}
-            {error !== undefined && `✕ ${error.code}`}
+            {error !== null && `✕ ${error.code}`}
           </span>
           <Key>Esc</Key>
         </label>
@@ -160,7 +174,7 @@ export function SearchBox({
               )}
             </div>
           ))}
-          {choices.length === 0 && <p className="padded second">Nothing has these words.</p>}
+          {choices.length === 0 && <p className="padded second">No results.</p>}
         </div>
         <p className="search-foot meta">
           <Key>↑</Key> <Key>↓</Key> move <Key>↵</Key> open <Key>Ctrl ↵</Key> copy link <span className="grow" />
@@ -176,18 +190,19 @@ interface Choosing {
   readonly text: string
   readonly only: string | null
   readonly agents: readonly string[]
-  readonly onKeys: () => void
-  readonly onClose: () => void
 }
 
-function choicesOf({ hits, text, only, agents, onKeys }: Choosing): readonly Choice[] {
+function choicesOf(
+  { hits, text, only, agents }: Choosing,
+  settings: Parameters<typeof commandsFor>[2],
+): readonly Choice[] {
   const words = text.replace(/^[>@]/, '').trim()
   const known = new Set(agents)
   const best = {
     path: words === '' ? undefined : hits.find(({ kind }) => kind === 'path')?.ref,
     agents: words === '' ? [] : hits.flatMap(({ kind, ref }) => (kind === 'agent' && known.has(ref) ? [ref] : [])),
   }
-  const commands: Choice[] = commandsFor(words, best, onKeys).map((command, index) => ({
+  const commands: Choice[] = commandsFor(words, best, settings).map((command, index) => ({
     id: `c${index}`,
     group: 'Commands',
     command,
@@ -198,7 +213,7 @@ function choicesOf({ hits, text, only, agents, onKeys }: Choosing): readonly Cho
     if (only !== null && only !== word) return []
     if (text.startsWith('@') && word !== 'Agents') return []
     return hits.flatMap((hit, index): Choice[] =>
-      kinds.includes(hit.kind) ? [{ id: `h${index}`, group: word, hit, act: () => go(linkOf(hit)) }] : [],
+      kinds.includes(hit.kind) ? [{ id: `h${index}`, group: word, hit, act: linkOf(hit) }] : [],
     )
   })
   return only === null && !text.startsWith('@') ? [...found, ...commands] : found

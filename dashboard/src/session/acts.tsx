@@ -1,9 +1,10 @@
-// Passing work on and ending a session: both ask first, and both are on record as a person's.
+// Passing work on and ending a session: both ask first, and both are recorded as human.
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { AgentCard } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { useWatch } from '../live/hooks.ts'
-import { ActDialog, useAct } from '../parts/act-dialog.tsx'
+import { ActDialog } from '../components/act-dialog.tsx'
+import { post, segment } from '../data/client.ts'
+import { useStore } from '../data/store.ts'
 
 interface DialogProps {
   readonly agent: AgentCard
@@ -11,12 +12,15 @@ interface DialogProps {
 }
 
 export function PassOnDialog({ agent, onClose }: DialogProps): ReactNode {
-  const agents = useWatch((watch) => watch.order)
+  const agents = useStore((state) => state.order)
   const [to, setTo] = useState('')
   const [subject, setSubject] = useState('')
   const [body, setBody] = useState('')
-  const { error, act } = useAct(onClose)
   const task = agent.task?.task_id ?? 'none'
+  const { mutate, error } = useMutation({
+    mutationFn: () => post('notes', { from: agent.agent_id, to, category: 'HANDOFF', task, subject, body }),
+    onSuccess: onClose,
+  })
   const isReady = to !== '' && subject.trim() !== '' && body.trim() !== ''
   return (
     <ActDialog
@@ -25,7 +29,7 @@ export function PassOnDialog({ agent, onClose }: DialogProps): ReactNode {
       kind="start"
       isReady={isReady}
       error={error}
-      onAct={() => act('notes', { from: agent.agent_id, to, category: 'HANDOFF', task, subject, body })}
+      onAct={() => mutate()}
       onClose={onClose}
     >
       <label className="labelled">
@@ -59,7 +63,10 @@ export function PassOnDialog({ agent, onClose }: DialogProps): ReactNode {
 
 export function EndDialog({ agent, onClose }: DialogProps): ReactNode {
   const [reason, setReason] = useState('')
-  const { error, act } = useAct(onClose)
+  const { mutate, error } = useMutation({
+    mutationFn: () => post(`agents/${segment(agent.agent_id)}/end`, reason === '' ? {} : { reason }),
+    onSuccess: onClose,
+  })
   return (
     <ActDialog
       title={`End ${agent.agent_id}?`}
@@ -67,7 +74,7 @@ export function EndDialog({ agent, onClose }: DialogProps): ReactNode {
       kind="harm"
       isReady
       error={error}
-      onAct={() => act(`agents/${segment(agent.agent_id)}/end`, reason === '' ? {} : { reason })}
+      onAct={() => mutate()}
       onClose={onClose}
     >
       <p className="second">

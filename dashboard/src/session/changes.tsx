@@ -1,52 +1,42 @@
-// What an agent changed since its run began, or since another time or commit: files, and the difference of the one that is chosen.
+// What an agent changed since its run began, or since another time or commit: files, and the diff of the selected one.
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import type { AgentCard, ChangesReply } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { useEvery, useHub, useHubNow } from '../live/hooks.ts'
-import { Empty, Part } from '../parts/days.tsx'
-import { refine, usePlace } from '../shell/place.ts'
+import { Empty, QueryPart } from '../components/feedback.tsx'
 import { type DiffLine, readDiff } from './diff.ts'
-import { looked } from './looks.ts'
+import { noteLook } from './last-looks.ts'
 import { basisText, Since } from './since.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { changesQuery } from '../data/queries.ts'
 
-const LOOK_EVERY_MS = 5_000
-
-type LoadedChanges = ReturnType<typeof useChanges>
-
-/** Asked for where the tab is: it says how many there are in the list. */
-export function useChanges(agent: AgentCard) {
-  const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`, { since: useSince() })
-  useEvery(LOOK_EVERY_MS, loaded.reload)
-  return loaded
-}
-
-const useSince = (): string | undefined => usePlace().query.get('since') ?? undefined
+const route = getRouteApi('/session/$agent')
 
 interface ChangesProps {
   readonly agent: AgentCard
-  readonly loaded: LoadedChanges
+  readonly query: UseQueryResult<ChangesReply>
 }
 
-export function Changes({ agent, loaded }: ChangesProps): ReactNode {
-  const at = loaded.data?.at
+export function Changes({ agent, query }: ChangesProps): ReactNode {
+  const at = query.data?.at
   useEffect(() => {
-    if (at !== undefined) looked(agent.agent_id, at)
+    if (at !== undefined) noteLook(agent.agent_id, at)
   }, [agent.agent_id, at])
   return (
-    <Part what="changes" loaded={loaded}>
+    <QueryPart what="changes" query={query}>
       {(changes) => <Files agent={agent} changes={changes} />}
-    </Part>
+    </QueryPart>
   )
 }
 
-/** Beside the tabs: since when, and how much. */
-export function ChangesSum({ agent, loaded }: ChangesProps): ReactNode {
-  const files = loaded.data?.files
+/** Next to the tabs: since when, and how much. */
+export function ChangesSum({ agent, query: { data } }: ChangesProps): ReactNode {
+  const files = data?.files
   const sum = (of: 'added' | 'removed'): number => files?.reduce((total, file) => total + (file[of] ?? 0), 0) ?? 0
   return (
     <span className="meta changes-sum">
-      <Since agent={agent.agent_id} began={loaded.data?.run_began ?? agent.started_at} />
+      <Since agent={agent.agent_id} began={data?.run_began ?? agent.started_at} />
       {files !== undefined && (
         <>
           <span className="is-work">+{sum('added')}</span>
@@ -63,12 +53,13 @@ interface FilesProps {
 }
 
 function Files({ agent, changes }: FilesProps): ReactNode {
-  const { query } = usePlace()
+  const { file: wanted } = route.useSearch()
+  const navigate = route.useNavigate()
   const now = useHubNow()
   const basis = basisText(changes, now)
-  // What lies in its claims is likely its own; of the rest nobody knows.
+  // A file inside its claims is likely its own change; for the others this is unknown.
   const files = [true, false].flatMap((isOwn) => changes.files.filter(({ in_own_claims }) => in_own_claims === isOwn))
-  const chosen = files.find(({ path }) => path === query.get('file')) ?? files[0]
+  const chosen = files.find(({ path }) => path === wanted) ?? files[0]
   const outside = files.filter(({ in_own_claims }) => !in_own_claims).length
   if (chosen === undefined) return <Empty title="Nothing changed since then">{basis}</Empty>
   return (
@@ -86,7 +77,9 @@ function Files({ agent, changes }: FilesProps): ReactNode {
               <button
                 type="button"
                 aria-pressed={file.path === chosen.path}
-                onClick={() => refine({ file: file.path })}
+                onClick={() =>
+                  void navigate({ to: '.', search: (before) => ({ ...before, file: file.path }), replace: true })
+                }
               >
                 <span className="mono cut grow" title={file.path}>
                   {file.path}
@@ -107,12 +100,12 @@ function Files({ agent, changes }: FilesProps): ReactNode {
 }
 
 function FileDiff({ agent, path }: { readonly agent: AgentCard; readonly path: string }): ReactNode {
-  const loaded = useHub<ChangesReply>(`agents/${segment(agent.agent_id)}/changes`, { path, since: useSince() })
-  useEvery(LOOK_EVERY_MS, loaded.reload)
+  const { since } = route.useSearch()
+  const query = useQuery(changesQuery(agent.agent_id, since, path))
   return (
-    <Part what="difference" loaded={loaded}>
+    <QueryPart what="diff" query={query}>
       {({ diff, cut }) => <DiffLines text={diff ?? ''} isCut={cut} path={path} />}
-    </Part>
+    </QueryPart>
   )
 }
 

@@ -1,16 +1,18 @@
 // The conversation of an agent: notes with the seed's words, incursions and resumes as rows of their own (seed 002 §6.3).
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import type { AgentCard, ConversationReply, ConversationRow, WaitCard } from '../../../src/hub/contract.ts'
-import { get, HubError, post, segment } from '../live/api.ts'
-import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
-import { Button } from '../parts/controls.tsx'
-import { Broken, Empty, Loading } from '../parts/days.tsx'
-import { age, clock, clockWithSeconds, plural, sinceMs } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { rowGlyph, rowTone, WAIT } from '../parts/words.ts'
-import { placeLink } from '../shell/place.ts'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import type { AgentCard, ConversationRow, WaitCard } from '../../../src/hub/contract.ts'
+import { Button } from '../components/controls.tsx'
+import { Failed, Empty, Loading } from '../components/feedback.tsx'
+import { age, clock, clockWithSeconds, plural, sinceMs } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { rowGlyph, rowTone, WAIT } from '../components/words.ts'
 import { useRefusals } from './refusals.ts'
+import { post, segment } from '../data/client.ts'
+import { useHubNow } from '../data/clock.ts'
+import { conversationQuery } from '../data/queries.ts'
 
 interface ConversationProps {
   readonly agent: AgentCard
@@ -18,35 +20,16 @@ interface ConversationProps {
 }
 
 export function Conversation({ agent, wait }: ConversationProps): ReactNode {
-  const path = `agents/${segment(agent.agent_id)}/conversation`
-  const { data, error, reload } = useHub<ConversationReply>(path)
-  const [older, setOlder] = useState<readonly ConversationRow[]>([])
-  const [hasMore, setHasMore] = useState<boolean | null>(null)
-  // A receipt names the sender of its note; the recipient's rows change as well when a human gives it.
-  useOnLog(
-    ({ rows }) =>
-      rows.some(
-        ({ actor, to, event_type: type }) => [actor, to].includes(agent.agent_id) || type === 'READ' || type === 'ACK',
-      ),
-    reload,
-  )
-  useEffect(reload, [reload, agent.state])
-  const more = hasMore ?? data?.more ?? false
-  const told = useMemo(() => {
-    const byId = new Map([...older, ...(data?.rows ?? [])].map((row) => [row.row_id, row]))
-    return [...byId.values()].sort(byTime)
-  }, [older, data])
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery(conversationQuery(agent.agent_id))
   const refused = useRefusals(agent.agent_id)
   const rows = useMemo(() => {
-    // What is older than all that is told comes with it.
-    const from = more ? (told[0]?.at ?? '') : ''
-    return [...told, ...refused.filter(({ at }) => at >= from)].sort(byTime)
-  }, [told, refused, more])
-  const loadOlder = async (): Promise<void> => {
-    const reply = await get<ConversationReply>(path, { before: told[0]?.row_id })
-    setOlder((before) => [...reply.rows, ...before])
-    setHasMore(reply.more)
-  }
+    // Pages overlap when rows arrive between two requests.
+    const byId = new Map(data?.pages.flatMap((page) => page.rows).map((row) => [row.row_id, row]))
+    const said = [...byId.values()].sort(byTime)
+    // Older refusals are shown with the page of their time.
+    const from = hasNextPage ? (said[0]?.at ?? '') : ''
+    return [...said, ...refused.filter(({ at }) => at >= from)].sort(byTime)
+  }, [data, refused, hasNextPage])
   const now = useHubNow()
   const [first] = rows
   return (
@@ -58,8 +41,8 @@ export function Conversation({ agent, wait }: ConversationProps): ReactNode {
           {first !== undefined && ` since ${clock(first.at, now)}`}
         </span>
       </header>
-      {data === undefined && error !== undefined ? (
-        <Broken what="No conversation" error={error} />
+      {data === undefined && error !== null ? (
+        <Failed what="No conversation" error={error} />
       ) : data === undefined ? (
         <Loading what="the conversation" />
       ) : rows.length === 0 && wait === undefined ? (
@@ -72,7 +55,7 @@ export function Conversation({ agent, wait }: ConversationProps): ReactNode {
           wait={wait}
           now={now}
           startedAt={agent.run_id === null ? null : agent.started_at}
-          onOlder={more ? () => void loadOlder() : undefined}
+          onOlder={hasNextPage ? () => void fetchNextPage() : undefined}
         />
       )}
     </>
@@ -99,7 +82,7 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
     getItemKey: (index) => rows[index]?.row_id ?? index,
     overscan: 12,
   })
-  // The newest is what one comes for; whoever has scrolled up stays there.
+  // Follows the newest row, unless the reader has scrolled up.
   const isAtEnd = useRef(true)
   useEffect(() => {
     if (isAtEnd.current && rows.length > 0) virtual.scrollToIndex(rows.length - 1, { align: 'end' })
@@ -184,7 +167,7 @@ function Row({ row, now }: { readonly row: ConversationRow; readonly now: number
           </time>
         </p>
         <p className="second wrap">
-          {row.kind === 'decision' ? <a href={placeLink('decisions', row.event_id)}>{row.text}</a> : row.text}
+          {row.kind === 'decision' ? <CallLink call={row.event_id}>{row.text}</CallLink> : row.text}
         </p>
         {row.detail !== null && <p className="meta wrap">{row.detail}</p>}
         {row.note?.next_action != null && <p className="meta wrap">Next action: {row.note.next_action}</p>}
@@ -199,6 +182,15 @@ function Row({ row, now }: { readonly row: ConversationRow; readonly now: number
   )
 }
 
+function CallLink({ call: id, children }: { readonly call: string; readonly children: string }): ReactNode {
+  const [run, call] = id.split('/')
+  return (
+    <Link to="/decisions/{-$run}/{-$call}" params={{ run, call }}>
+      {children}
+    </Link>
+  )
+}
+
 function NoteState({
   note,
   now,
@@ -206,12 +198,9 @@ function NoteState({
   readonly note: NonNullable<ConversationRow['note']>
   readonly now: number
 }): ReactNode {
-  const [refused, setRefused] = useState<string | null>(null)
-  const act = (verb: 'seen' | 'ack'): void =>
-    void post(`notes/${segment(note.note_id)}/${verb}`).catch((error: unknown) => {
-      if (!(error instanceof HubError)) throw error
-      setRefused(`${error.code}: ${error.message}`)
-    })
+  const receipt = useMutation({
+    mutationFn: (verb: 'seen' | 'ack') => post(`notes/${segment(note.note_id)}/${verb}`),
+  })
   return (
     <p className="note-state meta">
       {note.state !== 'unread' && (
@@ -227,20 +216,25 @@ function NoteState({
       )}
       {note.requires_ack && note.state !== 'acked' && (
         <>
-          <Button size="small" kind="plain" title="Not accepted yet. Press to accept." onPress={() => act('ack')}>
+          <Button
+            size="small"
+            kind="plain"
+            title="Not accepted yet. Press to accept."
+            onPress={() => receipt.mutate('ack')}
+          >
             ☐ Accepted
           </Button>
           <span>not yet</span>
         </>
       )}
       {note.state === 'unread' && !note.requires_ack && (
-        <Button size="small" kind="plain" onPress={() => act('seen')}>
+        <Button size="small" kind="plain" onPress={() => receipt.mutate('seen')}>
           ☐ Seen
         </Button>
       )}
-      {refused !== null && (
+      {receipt.error !== null && (
         <span className="is-clash" role="alert">
-          ✕ {refused}
+          ✕ {receipt.error.code}: {receipt.error.message}
         </span>
       )}
     </p>

@@ -1,30 +1,24 @@
 // A line typed into one agent's session. Its parent keys it by agent, so that a draft never reaches another one.
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { ActReply } from '../../../src/hub/contract.ts'
-import { HubError, post, segment } from '../live/api.ts'
-import { useWhyOff } from '../needs-you/answers.tsx'
-import { Button } from '../parts/controls.tsx'
+import { useWhyDisabled } from '../needs-you/answers.tsx'
+import { Button } from '../components/controls.tsx'
+import { post, segment } from '../data/client.ts'
 
 export function FreeAnswer({ agent, isAsked }: { readonly agent: string; readonly isAsked: boolean }): ReactNode {
   const [text, setText] = useState('')
-  const [said, setSaid] = useState<string | null>(null)
-  const whyOff = useWhyOff()
-  const send = async (): Promise<void> => {
-    try {
-      const reply = await post<ActReply>(`agents/${segment(agent)}/input`, { text, keys: ['enter'] })
-      setSaid(`✓ ${reply.text}`)
-      setText('')
-    } catch (error) {
-      if (!(error instanceof HubError)) throw error
-      setSaid(`✕ ${error.code}: ${error.message}`)
-    }
-  }
+  const whyDisabled = useWhyDisabled()
+  const { mutate, data, error } = useMutation({
+    mutationFn: () => post<ActReply>(`agents/${segment(agent)}/input`, { text, keys: ['enter'] }),
+    onSuccess: () => setText(''),
+  })
   const prompt = isAsked ? `Answer ${agent} in your own words` : `Type into the session of ${agent}`
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (text !== '' && whyOff === null) void send()
+        if (text !== '' && whyDisabled === null) mutate()
       }}
     >
       <label className="field">
@@ -33,15 +27,15 @@ export function FreeAnswer({ agent, isAsked }: { readonly agent: string; readonl
           value={text}
           onChange={(event) => setText(event.target.value)}
           placeholder={prompt}
-          disabled={whyOff !== null}
+          disabled={whyDisabled !== null}
         />
-        <Button size="small" after="↵" isOff={text === '' || whyOff !== null} onPress={() => void send()}>
+        <Button size="small" after="↵" isOff={text === '' || whyDisabled !== null} onPress={() => mutate()}>
           Send
         </Button>
       </label>
-      {said !== null && (
+      {(data !== undefined || error !== null) && (
         <p className="meta" role="status">
-          {said}
+          {error === null ? `✓ ${data.text}` : `✕ ${error.code}: ${error.message}`}
         </p>
       )}
     </form>

@@ -1,14 +1,19 @@
-// Under the terminal: what changed, what is held, what was called.
+// The tabs below the terminal: changes, claims, calls, recording.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, Suspense } from 'react'
-import type { AgentCard, DecisionsReply } from '../../../src/hub/contract.ts'
-import { useHub, useHubNow, useOnLog } from '../live/hooks.ts'
-import { later } from '../live/later.ts'
-import { Empty, Loading, Part } from '../parts/days.tsx'
-import { age, argumentsLine, clock, clockWithSeconds, whole } from '../parts/format.ts'
-import { DecisionWord } from '../parts/state.tsx'
-import { Changes, ChangesSum, useChanges } from './changes.tsx'
+import type { AgentCard } from '../../../src/hub/contract.ts'
+import { lazyScreen } from '../data/lazy-screen.ts'
+import { Empty, Loading, QueryPart } from '../components/feedback.tsx'
+import { age, argumentsLine, clock, clockWithSeconds, whole } from '../components/format.ts'
+import { DecisionWord } from '../components/state.tsx'
+import { Changes, ChangesSum } from './changes.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { changesQuery, latestCallsQuery } from '../data/queries.ts'
 
-const Player = later(() => import('../timeline/player.tsx'))
+const Player = lazyScreen(() => import('../timeline/player.tsx'))
+
+const CALLS_MAX = 200
 
 export type LowerTab = 'changes' | 'claims' | 'calls' | 'recording'
 
@@ -19,7 +24,8 @@ interface LowerProps {
 }
 
 export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
-  const changes = useChanges(agent)
+  const { since } = getRouteApi('/session/$agent').useSearch()
+  const changes = useQuery(changesQuery(agent.agent_id, since))
   const tabs: readonly { readonly value: LowerTab; readonly word: string; readonly count: number | null }[] = [
     { value: 'changes', word: 'Changes', count: changes.data?.files.length ?? null },
     { value: 'claims', word: 'Claims', count: agent.claims.length },
@@ -46,11 +52,11 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
             </button>
           ))}
         </div>
-        {tab === 'changes' && <ChangesSum agent={agent} loaded={changes} />}
+        {tab === 'changes' && <ChangesSum agent={agent} query={changes} />}
       </header>
       <div className="lower-body" role="tabpanel" aria-label={tab}>
         {tab === 'changes' ? (
-          <Changes agent={agent} loaded={changes} />
+          <Changes agent={agent} query={changes} />
         ) : tab === 'claims' ? (
           <Claims agent={agent} />
         ) : tab === 'recording' && agent.run_id !== null ? (
@@ -104,10 +110,9 @@ function Claims({ agent }: { readonly agent: AgentCard }): ReactNode {
 }
 
 function Calls({ agent }: { readonly agent: AgentCard }): ReactNode {
-  const loaded = useHub<DecisionsReply>('decisions', { agent: agent.agent_id, limit: 200 })
-  useOnLog(({ calls }) => calls.some(({ agent_id }) => agent_id === agent.agent_id), loaded.reload)
+  const query = useQuery(latestCallsQuery(agent.agent_id, CALLS_MAX))
   return (
-    <Part what="calls" loaded={loaded}>
+    <QueryPart what="calls" query={query}>
       {({ calls }) =>
         calls.length === 0 ? (
           <Empty title="No calls yet">
@@ -145,6 +150,6 @@ function Calls({ agent }: { readonly agent: AgentCard }): ReactNode {
           </table>
         )
       }
-    </Part>
+    </QueryPart>
   )
 }

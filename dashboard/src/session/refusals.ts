@@ -1,23 +1,17 @@
-// Calls of an agent that were refused, as rows of its conversation: what, by which rule, and what it did then.
+// Refused calls of an agent as rows of its conversation: which call, by which rule, and what the agent did next.
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Call, ConversationRow, DecisionsReply } from '../../../src/hub/contract.ts'
-import { useHub, useOnLog } from '../live/hooks.ts'
-import { argumentsLine } from '../parts/format.ts'
-import { decisionWord } from '../parts/words.ts'
+import type { Call, ConversationRow } from '../../../src/hub/contract.ts'
+import { argumentsLine } from '../components/format.ts'
+import { decisionWord } from '../components/words.ts'
+import { latestCallsQuery } from '../data/queries.ts'
 
-/** The last ones: a conversation is no record. */
-const LAST = 50
+/** The complete list is on the Decisions screen. */
+const REFUSALS_MAX = 50
 
 export function useRefusals(agent: string): readonly ConversationRow[] {
-  const refused = useHub<DecisionsReply>('decisions', { agent, decision: 'refused_with_hint', limit: LAST })
-  const blocked = useHub<DecisionsReply>('decisions', { agent, decision: 'blocked', limit: LAST })
-  useOnLog(
-    ({ calls }) => calls.some(({ agent_id }) => agent_id === agent),
-    () => {
-      refused.reload()
-      blocked.reload()
-    },
-  )
+  const refused = useQuery(latestCallsQuery(agent, REFUSALS_MAX, 'refused_with_hint'))
+  const blocked = useQuery(latestCallsQuery(agent, REFUSALS_MAX, 'blocked'))
   return useMemo(
     () => [...(refused.data?.calls ?? []), ...(blocked.data?.calls ?? [])].map(rowOf),
     [refused.data, blocked.data],

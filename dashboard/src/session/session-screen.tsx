@@ -1,48 +1,54 @@
 // Session: the question and its answers, the live terminal, the conversation beside it, and what changed.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useState } from 'react'
-import type { AgentCard, AgentReply, WaitCard } from '../../../src/hub/contract.ts'
-import { useHub, useHubNow, useWatch } from '../live/hooks.ts'
-import { later } from '../live/later.ts'
+import type { AgentCard, WaitCard } from '../../../src/hub/contract.ts'
+import { lazyScreen } from '../data/lazy-screen.ts'
 import { Answers } from '../needs-you/answers.tsx'
-import { AgentMark } from '../parts/agent-mark.tsx'
-import { Button } from '../parts/controls.tsx'
-import { Empty, Loading, Part } from '../parts/days.tsx'
-import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { StateWord } from '../parts/state.tsx'
-import { seenBy } from '../parts/words.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { placeLink, refine, usePlace } from '../shell/place.ts'
+import { AgentMark } from '../components/agent-mark.tsx'
+import { Button } from '../components/controls.tsx'
+import { Empty, Loading, QueryPart } from '../components/feedback.tsx'
+import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { StateWord } from '../components/state.tsx'
+import { seenBy } from '../components/words.ts'
+import { useTerminalCommand } from '../shell/foot.tsx'
 import { EndDialog, PassOnDialog } from './acts.tsx'
 import { Conversation } from './conversation.tsx'
 import { FreeAnswer } from './free-answer.tsx'
 import { Lower, type LowerTab } from './lower.tsx'
 import { SessionTerminal } from './terminal.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { agentQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
-const Player = later(() => import('../timeline/player.tsx'))
+const Player = lazyScreen(() => import('../timeline/player.tsx'))
 
-export default function SessionScreen({ agent: id }: { readonly agent: string }): ReactNode {
-  const live = useWatch((watch) => watch.agents.get(id))
-  // One that is not in the fleet any more is still known to the hub.
-  const asked = useHub<AgentReply>(live === undefined ? `agents/${encodeURIComponent(id)}` : null)
+const route = getRouteApi('/session/$agent')
+
+export default function SessionScreen(): ReactNode {
+  const { agent: id } = route.useParams()
+  const live = useStore((state) => state.agents.get(id))
+  // The hub also knows agents that are no longer in the fleet.
+  const query = useQuery({ ...agentQuery(id), enabled: live === undefined })
   if (live !== undefined) return <Session agent={live} />
   return (
-    <Part what={`agent ${id}`} loaded={asked}>
+    <QueryPart what={`agent ${id}`} query={query}>
       {({ agent }) => <Session agent={agent} />}
-    </Part>
+    </QueryPart>
   )
 }
 
 const PHONE_TABS = ['screen', 'talk', 'changes', 'claims'] as const
 
 function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
-  const waits = useWatch((watch) => watch.waits)
+  const waits = useStore((state) => state.waits)
   const wait = waits.find(({ agent_id, snoozed_until }) => agent_id === agent.agent_id && snoozed_until === null)
-  const { query } = usePlace()
-  const tab = (query.get('tab') ?? 'changes') as LowerTab
-  const phoneTab = query.get('part') ?? 'screen'
-  const choose = (chosen: LowerTab): void => refine({ tab: chosen })
-  sameInTerminal(agent.command)
+  const { tab = 'changes', part: phoneTab = 'screen' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const show = (search: { tab?: string; part?: string }): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, ...search }), replace: true })
+  useTerminalCommand(agent.command)
   return (
     <div className="session" data-part={phoneTab}>
       <Head key={agent.agent_id} agent={agent} wait={wait} />
@@ -52,7 +58,7 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
             key={part}
             type="button"
             aria-pressed={phoneTab === part}
-            onClick={() => refine({ part, ...(part === 'changes' || part === 'claims' ? { tab: part } : {}) })}
+            onClick={() => show({ part, ...((part === 'changes' || part === 'claims') && { tab: part }) })}
           >
             {part[0]?.toUpperCase()}
             {part.slice(1)}
@@ -60,8 +66,8 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
         ))}
       </nav>
       <div className="session-left">
-        <TerminalPlace agent={agent} />
-        <Lower agent={agent} tab={tab} onTab={choose} />
+        <SessionOrRecording agent={agent} />
+        <Lower agent={agent} tab={tab as LowerTab} onTab={(chosen) => show({ tab: chosen })} />
       </div>
       <section className="pane talk" aria-label="Conversation">
         <Conversation agent={agent} wait={wait} />
@@ -71,8 +77,8 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
   )
 }
 
-/** Live while there is a session; of a run that has ended, as it was recorded. */
-function TerminalPlace({ agent }: { readonly agent: AgentCard }): ReactNode {
+/** The live terminal, or the recording of a run that has ended. */
+function SessionOrRecording({ agent }: { readonly agent: AgentCard }): ReactNode {
   const { session_id: session, run_id: run, ended_at: ended } = agent
   if (session !== null) return <SessionTerminal key={session} session={session} />
   if (ended !== null && run !== null)
@@ -143,9 +149,9 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
   ].filter((fact) => fact !== null)
   return (
     <header className="session-head">
-      <a className="phone-back" href={placeLink(wait === undefined ? 'fleet' : 'needs-you')} aria-label="Back">
+      <Link className="phone-back" to={wait === undefined ? '/fleet' : '/needs-you/{-$wait}'} aria-label="Back">
         <Icon name="left" size={18} />
-      </a>
+      </Link>
       <AgentMark name={agent.agent_id} large />
       <div className="grow">
         <div className="row">
@@ -200,9 +206,9 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
           Pass on…
         </Button>
         {agent.run_id !== null && (
-          <a className="button" href={placeLink('timeline', agent.run_id)}>
+          <Link className="button" to="/timeline/{-$run}" params={{ run: agent.run_id }}>
             Timeline
-          </a>
+          </Link>
         )}
         {agent.session_id !== null && agent.ended_at === null && (
           <Button kind="harm" onPress={() => setOver('end')}>

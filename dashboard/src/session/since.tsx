@@ -1,10 +1,12 @@
-// Since when changes are told: the beginning of the run, the last look, a time or a commit. It stands in the address.
+// Since when changes are shown: the beginning of the run, the last look, a time or a commit. It is part of the address.
+import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import type { ChangesReply } from '../../../src/hub/contract.ts'
-import { useHubNow } from '../live/hooks.ts'
-import { clock } from '../parts/format.ts'
-import { refine, usePlace } from '../shell/place.ts'
-import { lookedBefore } from './looks.ts'
+import { clock } from '../components/format.ts'
+import { lastLookAt } from './last-looks.ts'
+import { useHubNow } from '../data/clock.ts'
+
+const route = getRouteApi('/session/$agent')
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text)
 
@@ -12,20 +14,22 @@ type Asking = 'time' | 'commit'
 
 interface SinceProps {
   readonly agent: string
-  /** When the run began, if that is known. */
+  /** When the run began, if known. */
   readonly began: string | null
 }
 
 export function Since({ agent, began }: SinceProps): ReactNode {
-  const { query } = usePlace()
+  const { since = null } = route.useSearch()
+  const navigate = route.useNavigate()
+  const show = (text: string): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, since: text, file: undefined }), replace: true })
   const now = useHubNow()
   const [asking, setAsking] = useState<Asking | null>(null)
-  const since = query.get('since')
-  const looked = lookedBefore(agent)
+  const looked = lastLookAt(agent)
   const named = since === null ? '' : since === looked || since === 'HEAD' ? since : 'given'
   const choose = (value: string): void => {
     setAsking(value === 'time' || value === 'commit' ? value : null)
-    if (value !== 'time' && value !== 'commit' && value !== 'given') refine({ since: value, file: null })
+    if (value !== 'time' && value !== 'commit' && value !== 'given') show(value)
   }
   return (
     <span className="since">
@@ -42,7 +46,16 @@ export function Since({ agent, began }: SinceProps): ReactNode {
           <option value="commit">a commit…</option>
         </select>
       </label>
-      {asking !== null && <Ask what={asking} onDone={() => setAsking(null)} now={now} />}
+      {asking !== null && (
+        <Ask
+          what={asking}
+          now={now}
+          onDone={(text) => {
+            show(text)
+            setAsking(null)
+          }}
+        />
+      )}
     </span>
   )
 }
@@ -50,7 +63,7 @@ export function Since({ agent, began }: SinceProps): ReactNode {
 interface AskProps {
   readonly what: Asking
   readonly now: number
-  readonly onDone: () => void
+  readonly onDone: (since: string) => void
 }
 
 function Ask({ what, now, onDone }: AskProps): ReactNode {
@@ -60,8 +73,7 @@ function Ask({ what, now, onDone }: AskProps): ReactNode {
   const send = (event: FormEvent): void => {
     event.preventDefault()
     if (!isReady) return
-    refine({ since: what === 'time' ? new Date(ms).toISOString() : text.trim(), file: null })
-    onDone()
+    onDone(what === 'time' ? new Date(ms).toISOString() : text.trim())
   }
   return (
     <form className="row since-ask" onSubmit={send}>

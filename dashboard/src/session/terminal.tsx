@@ -1,19 +1,19 @@
-// A live terminal: read-only until you take the keyboard, given back by two escapes. Loaded when a session is opened.
+// A live terminal: read only until the keyboard is taken, given back by two escapes. Loaded when a session is opened.
 import '@xterm/xterm/css/xterm.css'
 import { FitAddon } from '@xterm/addon-fit'
 import { WebglAddon } from '@xterm/addon-webgl'
 import { Terminal } from '@xterm/xterm'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { TerminalFromBrowser, TerminalFromHub } from '../../../src/hub/contract.ts'
-import { hubAddress, passNow, segment } from '../live/api.ts'
-import { Button } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icons.tsx'
-import { useKeys } from '../shell/keys.ts'
+import { Button } from '../components/controls.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Icon } from '../components/icons.tsx'
+import { useKeys } from '../shell/keys.tsx'
 import { tameTerminal } from './tame.ts'
 import { TERMINAL_THEME } from './terminal-theme.ts'
-import { useNarrow } from '../parts/narrow.ts'
 import { WrappedScreen } from './wrapped-screen.tsx'
+import { useNarrow } from '../components/media-query.ts'
+import { segment, socketUrl } from '../data/client.ts'
 
 /** The first of two escapes waits so long for the second: to an agent, a single one means stop. */
 const ESCAPES_MS = 300
@@ -52,8 +52,8 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
   const [status, setStatus] = useState(START)
   const [asked, setAsked] = useState<Asked | null>(null)
   const [offered, setOffered] = useState<string | null>(null)
+  /** As `status.isYours`, for the emulator's handlers. */
   const isYours = useRef(false)
-  isYours.current = status.isYours
 
   useEffect(() => {
     const element = ground.current
@@ -79,6 +79,10 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
     terminal.attachCustomKeyEventHandler(() => isYours.current)
     const tame = tameTerminal(terminal, setOffered)
 
+    const setKeyboard = (yours: boolean): void => {
+      isYours.current = yours
+      terminal.options.disableStdin = !yours
+    }
     let socket: WebSocket | undefined
     let retry: ReturnType<typeof setTimeout> | undefined
     let isOver = false
@@ -90,28 +94,26 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
         terminal.resize(Math.max(2, message.cols), Math.max(1, message.rows))
       if (message.type === 'reset') terminal.reset()
       if (message.type === 'exit') isOver = true
-      // The emulator itself takes no key from whoever only watches.
-      if (message.type === 'keyboard') terminal.options.disableStdin = !message.yours
+      if (message.type === 'keyboard') setKeyboard(message.yours)
+      if (message.type === 'exit') setKeyboard(false)
       setStatus((before) => after(before, message))
     }
     const again = (): void => {
       if (!isOver) retry = setTimeout(connect, RETRY_MS)
     }
     const connect = (): void => {
-      passNow().then(open, again)
+      socketUrl(`terminals/${segment(session)}`).then(open, again)
     }
-    const open = (pass: string): void => {
+    const open = (url: string): void => {
       if (isOver) return
-      const address = new URL(hubAddress(`terminals/${segment(session)}`, { pass }), location.href)
-      address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
-      const opened = new WebSocket(address)
+      const opened = new WebSocket(url)
       opened.binaryType = 'arraybuffer'
       opened.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
         if (typeof data === 'string') take(JSON.parse(data) as TerminalFromHub)
         else terminal.write(new Uint8Array(data))
       }
       opened.onclose = () => {
-        terminal.options.disableStdin = true
+        setKeyboard(false)
         // The next connection says whether the keyboard may be taken; until then a request for it would be dropped.
         setStatus((before) => ({ ...before, isLive: false, isYours: false, mayType: false }))
         again()

@@ -1,16 +1,15 @@
-// The screen of a session on a phone: its text wrapped to the width, since a terminal of a hundred columns would be cut in the middle of every line.
+// The screen of a session on a phone: text wrapped to the width, since a terminal of a hundred columns does not fit.
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { ScreensReply } from '../../../src/hub/contract.ts'
-import { useEvery, useHub } from '../live/hooks.ts'
-import { ScreenText } from '../parts/screen-text.tsx'
+import { ScreenText } from '../components/screen-text.tsx'
+import { screenQuery } from '../data/queries.ts'
 
 const LINES = 24
 
 export function WrappedScreen({ session }: { readonly session: string }): ReactNode {
-  const { data, reload } = useHub<ScreensReply>('screens', { lines: LINES, sessions: session })
-  useEvery(1_000, reload)
+  const { data } = useQuery(screenQuery(session, LINES))
   const screen = data?.screens[0]
-  // One on another machine is not drawn here: then the terminal is all there is.
+  // Sessions on other machines have no text here, only the terminal.
   if (screen === undefined) return null
   return (
     <div className="wrapped-screen terminal-ground" tabIndex={0} role="region" aria-label="Its screen, wrapped">

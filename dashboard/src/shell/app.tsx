@@ -1,107 +1,114 @@
-// The frame of the page: rail, watch line, screen, foot. What a screen is about is in the address.
-import { type ReactNode, Suspense, useMemo, useState } from 'react'
-import { FirstRunScreen } from '../first-run/first-run-screen.tsx'
-import { FleetScreen } from '../fleet/fleet-screen.tsx'
-import { useWatch } from '../live/hooks.ts'
-import { later } from '../live/later.ts'
-import { NeedsYouScreen } from '../needs-you/needs-you-screen.tsx'
-import { keepNeighboursApart, Letters, lettersOf } from '../parts/agent-mark.tsx'
-import { Contained } from '../parts/contained.tsx'
-import { Loading } from '../parts/days.tsx'
+// The frame of the page: rail, watch line, screen, foot.
+import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useState } from 'react'
+import { AgentMarks, marksOf } from '../components/agent-mark.tsx'
+import { useClock } from '../data/clock.ts'
+import { useFeed } from '../data/feed.ts'
+import { usePreferences, useTheme } from '../data/preferences.ts'
+import { keyIn, redeemKey } from '../data/sign-in.ts'
+import { useStore } from '../data/store.ts'
 import { SearchBox } from '../search/search-box.tsx'
 import { Banners } from './banners.tsx'
 import { Foot } from './foot.tsx'
-import { useKeys } from './keys.ts'
+import { useKeys } from './keys.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
-import { onAnnouncement } from './notices.ts'
-import { back, go, placeLink, usePlace } from './place.ts'
+import { useNotifications } from './notifications.ts'
 import { Rail, Tabs } from './rail.tsx'
+import { NEEDS_YOU, SCREENS } from './screens.ts'
 import { NoProject, SignedOut } from './sign-in.tsx'
-import { useTaste } from './taste.ts'
 import { Top } from './top.tsx'
 
-const SessionScreen = later(() => import('../session/session-screen.tsx'))
-const ClaimsScreen = later(() => import('../claims/claims-screen.tsx'))
-const DecisionsScreen = later(() => import('../decisions/decisions-screen.tsx'))
-const TimelineScreen = later(() => import('../timeline/timeline-screen.tsx'))
-const TasksScreen = later(() => import('../tasks/tasks-screen.tsx'))
-const TokensScreen = later(() => import('../tokens/tokens-screen.tsx'))
-
 export function App(): ReactNode {
-  const { screen, of } = usePlace()
-  const isSignedOut = useWatch(({ connection }) => connection.status === 'signed-out')
-  const missing = useWatch(({ connection }) => (connection.status === 'no-project' ? connection.hub : undefined))
-  const agents = useWatch((watch) => watch.agents)
-  const letters = useMemo(() => {
-    keepNeighboursApart(agents.values())
-    return lettersOf(agents.keys())
-  }, [agents])
-  const [over, setOver] = useState<'keys' | 'search' | null>(null)
-  const [said, setSaid] = useState('')
-  onAnnouncement(setSaid)
-  useKeys({
-    'g n': () => go(placeLink('needs-you')),
-    'g f': () => go(placeLink('fleet')),
-    'g c': () => go(placeLink('claims')),
-    'g d': () => go(placeLink('decisions')),
-    'g t': () => go(placeLink('timeline')),
-    'g k': () => go(placeLink('tasks')),
-    'g o': () => go(placeLink('tokens')),
-    '/': () => setOver('search'),
-    'ctrl-k': () => setOver('search'),
-    '?': () => setOver('keys'),
-    c: () => void navigator.clipboard.writeText(location.href),
-    Escape: back,
-  })
+  useFeedAndSignIn()
+  useClock()
+  useNotifications()
+  useDocumentTheme()
+  const isSignedOut = useStore(({ connection }) => connection.status === 'signed-out')
+  const missing = useStore(({ connection }) => (connection.status === 'no-project' ? connection.hub : undefined))
+  const announcement = useStore((state) => state.announcement)
+  const agents = useStore((state) => state.agents)
+  const marks = useMemo(() => marksOf([...agents.values()]), [agents])
+  const screen = useLocation({ select: ({ pathname }) => pathname.split('/')[1] ?? '' })
+  const [dialog, setDialog] = useState<'keys' | 'search' | null>(null)
+  useShortcuts(setDialog)
   if (isSignedOut) return <SignedOut />
   return (
-    <Letters value={letters}>
+    <AgentMarks value={marks}>
       {/* Before the frame: after it, it would make the page a pixel longer than the window. */}
       <p className="hidden-text" role="status" aria-live="polite">
-        {said}
+        {announcement}
       </p>
       <div className="frame">
-        <a className="hidden-text" href="#main">
+        <a
+          className="hidden-text"
+          href="#main"
+          onClick={(event) => {
+            event.preventDefault()
+            document.querySelector<HTMLElement>('#main')?.focus()
+          }}
+        >
           To the content
         </a>
-        <Rail screen={screen} onKeys={() => setOver('keys')} />
-        <Top onSearch={() => setOver('search')} />
+        <Rail screen={screen} onKeys={() => setDialog('keys')} />
+        <Top onSearch={() => setDialog('search')} />
         <main className={`main at-${screen}`} id="main" tabIndex={-1}>
           <Banners />
-          <Suspense fallback={<Loading what="this screen" />}>
-            <Contained what={screen} where={location.hash}>
-              {missing === undefined ? <ScreenOf screen={screen} of={of} /> : <NoProject hub={missing} />}
-            </Contained>
-          </Suspense>
+          {missing === undefined ? <Outlet /> : <NoProject hub={missing} />}
         </main>
         <Foot />
-        <Tabs screen={screen} onSearch={() => setOver('search')} />
+        <Tabs screen={screen} onSearch={() => setDialog('search')} />
       </div>
-      {over === 'keys' && <KeysDialog onClose={() => setOver(null)} />}
-      {over === 'search' && <SearchBox onClose={() => setOver(null)} onKeys={() => setOver('keys')} />}
-    </Letters>
+      {dialog === 'keys' && <KeysDialog onClose={() => setDialog(null)} />}
+      {dialog === 'search' && <SearchBox onClose={() => setDialog(null)} onKeys={() => setDialog('keys')} />}
+    </AgentMarks>
   )
 }
 
-function ScreenOf({ screen, of }: { readonly screen: string; readonly of: string | null }): ReactNode {
-  // Not between two questions of a task either: Needs you still shows what became of the answer to the first.
-  const isFirstRun = useWatch(({ totals, hasHadWork }) => totals !== null && !hasHadWork)
-  const { toured } = useTaste()
-  switch (screen) {
-    case 'fleet':
-      return <FleetScreen />
-    case 'claims':
-      return <ClaimsScreen path={of} />
-    case 'decisions':
-      return <DecisionsScreen selected={of} />
-    case 'timeline':
-      return <TimelineScreen run={of} />
-    case 'tasks':
-      return <TasksScreen selected={of} />
-    case 'tokens':
-      return <TokensScreen />
-    default:
-      if (screen === 'session' && of !== null) return <SessionScreen agent={of} />
-      return isFirstRun && !toured ? <FirstRunScreen /> : <NeedsYouScreen selected={of} />
-  }
+/** A one-time link that is followed in a tab that has the page already changes the address alone. */
+function useFeedAndSignIn(): void {
+  const feed = useFeed()
+  const navigate = useNavigate()
+  useEffect(() => {
+    const stop = feed.start()
+    // From the event: the router may have replaced the address by now.
+    const onHashChange = ({ newURL }: HashChangeEvent): void => {
+      const key = keyIn(newURL)
+      if (key === undefined) return
+      void navigate({ ...NEEDS_YOU, replace: true })
+      void redeemKey(key).then(() => feed.reconnect())
+    }
+    window.addEventListener('hashchange', onHashChange)
+    return () => {
+      stop()
+      window.removeEventListener('hashchange', onHashChange)
+    }
+  }, [feed, navigate])
+}
+
+function useDocumentTheme(): void {
+  const theme = useTheme()
+  const density = usePreferences((preferences) => preferences.density)
+  // Before canvases are drawn in its colours.
+  useLayoutEffect(() => {
+    document.documentElement.dataset['theme'] = theme
+    document.documentElement.dataset['density'] = density
+  }, [theme, density])
+}
+
+function useShortcuts(open: (dialog: 'keys' | 'search') => void): void {
+  const navigate = useNavigate()
+  const { history } = useRouter()
+  useKeys({
+    ...Object.fromEntries(SCREENS.map(({ key, link }) => [key, () => void navigate(link)])),
+    '/': () => open('search'),
+    'ctrl-k': () => open('search'),
+    '?': () => open('keys'),
+    c: () => void navigator.clipboard.writeText(location.href),
+    Escape() {
+      // A key must not lead away from the page. The router counts only its own navigations, not edited addresses.
+      const { navigation } = window as { readonly navigation?: { readonly canGoBack: boolean } }
+      if (navigation?.canGoBack === true) history.back()
+      else void navigate(NEEDS_YOU)
+    },
+  })
 }

@@ -1,20 +1,21 @@
-// What is missing, what still works, what to do: one banner per trouble, which goes by itself.
+// Banners: what is missing, what still works, what to do. Each goes by itself.
 import type { ReactNode } from 'react'
-import { tryNow } from '../live/feed.ts'
-import { useBrowserNow, useWatch } from '../live/hooks.ts'
-import { Button, Copy } from '../parts/controls.tsx'
-import { Banner } from '../parts/days.tsx'
-import { age, clockWithSeconds, plural } from '../parts/format.ts'
+import { Button, Copy } from '../components/controls.tsx'
+import { Banner } from '../components/feedback.tsx'
+import { age, clockWithSeconds, plural } from '../components/format.ts'
+import { useFeed } from '../data/feed.ts'
+import { useStore } from '../data/store.ts'
 
 const BACK_SHOWN_MS = 8_000
-/** A short break is nobody's business. */
+/** A shorter break is not reported. */
 const LOST_SHOWN_MS = 1_500
 
 export function Banners(): ReactNode {
-  const connection = useWatch((watch) => watch.connection)
-  const shownAt = useWatch((watch) => watch.shownAt)
-  const banners = useWatch((watch) => watch.banners)
-  const now = useBrowserNow()
+  const connection = useStore((state) => state.connection)
+  const shownAt = useStore((state) => state.shownAt)
+  const banners = useStore((state) => state.banners)
+  const now = useStore((state) => state.nowMs)
+  const feed = useFeed()
   return (
     <div className="banners">
       {connection.status === 'lost' && now - connection.lostAt >= LOST_SHOWN_MS && (
@@ -26,7 +27,7 @@ export function Banners(): ReactNode {
               : `Hub not reached for ${age(now - connection.lostAt)}.`
           }
           action={
-            <Button size="small" onPress={tryNow}>
+            <Button size="small" onPress={() => feed.reconnect()}>
               Try now
             </Button>
           }

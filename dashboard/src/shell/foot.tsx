@@ -1,33 +1,22 @@
 // The foot: whether the page is live, what governs, what it cost, and the command that shows the same in a terminal.
-import { type ReactNode, useSyncExternalStore } from 'react'
-import { useHubNow, useWatch } from '../live/hooks.ts'
-import { Copy } from '../parts/controls.tsx'
-import { clock, clockWithSeconds, dollars, tokenCount, whole } from '../parts/format.ts'
+import { type ReactNode, useEffect } from 'react'
+import { Copy } from '../components/controls.tsx'
+import { clock, clockWithSeconds, dollars, tokenCount, whole } from '../components/format.ts'
+import { useHubNow } from '../data/clock.ts'
+import { useStore } from '../data/store.ts'
 
-let command = 'heimdall status'
-const listeners = new Set<() => void>()
-
-/** Screens say which command shows the same. */
-export function sameInTerminal(text: string): void {
-  if (text === command) return
-  command = text
-  queueMicrotask(() => {
-    for (const listener of listeners) listener()
-  })
-}
-
-const subscribe = (listener: () => void): (() => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+/** Called by each screen: the command that shows the same. */
+export function useTerminalCommand(command: string): void {
+  useEffect(() => useStore.setState({ terminalCommand: command }), [command])
 }
 
 export function Foot(): ReactNode {
-  const shown = useSyncExternalStore(subscribe, () => command)
-  const totals = useWatch((watch) => watch.totals)
-  const connection = useWatch((watch) => watch.connection)
-  const hub = useWatch((watch) => watch.hub)
-  const shownAt = useWatch((watch) => watch.shownAt)
-  const skewMs = useWatch((watch) => watch.skewMs)
+  const command = useStore((state) => state.terminalCommand)
+  const totals = useStore((state) => state.totals)
+  const connection = useStore((state) => state.connection)
+  const hub = useStore((state) => state.hub)
+  const shownAt = useStore((state) => state.shownAt)
+  const skewMs = useStore((state) => state.skewMs)
   const now = useHubNow()
   const isLive = connection.status === 'live'
   return (
@@ -68,7 +57,7 @@ export function Foot(): ReactNode {
       {hub?.read_only === true && <span>read only</span>}
       <span className="same">
         <span className="quiet">same in a terminal</span>
-        <Copy text={shown} className="copy" />
+        <Copy text={command} className="copy" />
       </span>
     </footer>
   )

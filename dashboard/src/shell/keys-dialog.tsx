@@ -1,8 +1,8 @@
-// All keys on one page, and the switch for those who do not want single letters.
+// All keyboard shortcuts, and settings of this browser.
 import { Fragment, type ReactNode } from 'react'
-import { Button, Key, Segments, type SegmentsProps } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { choose, useTaste } from './taste.ts'
+import { Button, Key, Segments, type SegmentsProps } from '../components/controls.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { usePreferences } from '../data/preferences.ts'
 
 const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
@@ -66,7 +66,7 @@ const Setting = <T extends string>(props: SegmentsProps<T>): ReactNode => (
 )
 
 export function KeysDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const taste = useTaste()
+  const { letters, desktopNotifications, theme } = usePreferences()
   return (
     <Dialog label="Keys" onClose={onClose}>
       <div className="keys">
@@ -97,19 +97,26 @@ export function KeysDialog({ onClose }: { readonly onClose: () => void }): React
         <Setting
           label="Single letters"
           of={ON_OFF}
-          chosen={taste.letters ? 'on' : 'off'}
-          onChoose={(value) => choose({ letters: value === 'on' })}
+          chosen={letters ? 'on' : 'off'}
+          onChoose={(value) => usePreferences.setState({ letters: value === 'on' })}
         />
         <Setting
-          label="A note of the system for each wait"
+          label="Desktop notifications"
           of={ON_OFF}
-          chosen={taste.notices ? 'on' : 'off'}
+          chosen={desktopNotifications ? 'on' : 'off'}
           onChoose={(value) => {
-            if (value === 'off') return choose({ notices: false })
-            void Notification.requestPermission().then((answer) => choose({ notices: answer === 'granted' }))
+            if (value === 'off') return usePreferences.setState({ desktopNotifications: false })
+            void Notification.requestPermission().then((answer) =>
+              usePreferences.setState({ desktopNotifications: answer === 'granted' }),
+            )
           }}
         />
-        <Setting label="Theme" of={THEMES} chosen={taste.theme} onChoose={(theme) => choose({ theme })} />
+        <Setting
+          label="Theme"
+          of={THEMES}
+          chosen={theme}
+          onChoose={(chosen) => usePreferences.setState({ theme: chosen })}
+        />
       </div>
     </Dialog>
   )

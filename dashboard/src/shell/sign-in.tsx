@@ -1,59 +1,20 @@
-// Signing in: the one-time link carries a key behind #key=, which is used once and taken out of the address at once.
-import { type ReactNode, useState, useSyncExternalStore } from 'react'
+// The page of a browser that is not signed in, and of a link to a project that the hub does not show.
+import { type ReactNode, useState } from 'react'
 import type { HubReply } from '../../../src/hub/contract.ts'
-import { HubError, signInWith } from '../live/api.ts'
-import { startFeed } from '../live/feed.ts'
-import { useWatch } from '../live/hooks.ts'
-import { Button, Copy } from '../parts/controls.tsx'
-import { Empty } from '../parts/days.tsx'
-import { Brand } from '../parts/icons.tsx'
-
-let refused: HubError | undefined
-const listeners = new Set<() => void>()
-
-function onRefused(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-/** The key is used as it stands: one that was cut is no key, and that is for the hub to say. */
-async function redeem(key: string): Promise<void> {
-  try {
-    await signInWith(key)
-    refused = undefined
-  } catch (error) {
-    if (!(error instanceof HubError)) throw error
-    refused = error
-  }
-  for (const listener of listeners) listener()
-}
-
-const keyIn = (hash: string): string | undefined => /^#key=(.*)$/.exec(hash)?.[1]
-
-/** With the key of the address, if there is one. */
-export async function signIn(): Promise<void> {
-  const key = keyIn(location.hash)
-  if (key === undefined) return
-  history.replaceState(null, '', `${location.pathname}${location.search}#/needs-you`)
-  window.dispatchEvent(new HashChangeEvent('hashchange'))
-  await redeem(key)
-}
-
-/** A link that is followed in a tab that has the page already changes the address alone: nothing is loaded anew. */
-export function signInByLinks(): void {
-  window.addEventListener('hashchange', () => {
-    if (keyIn(location.hash) === undefined) return
-    void signIn().then(startFeed)
-  })
-}
+import { Button, Copy } from '../components/controls.tsx'
+import { Empty } from '../components/feedback.tsx'
+import { Brand } from '../components/icons.tsx'
+import { useFeed } from '../data/feed.ts'
+import { keyIn, redeemKey } from '../data/sign-in.ts'
+import { useStore } from '../data/store.ts'
 
 export function SignedOut(): ReactNode {
   const [text, setText] = useState('')
-  const error = useSyncExternalStore(onRefused, () => refused)
-  const isTaken = useWatch(({ connection }) => connection.status === 'signed-out' && connection.isTaken)
+  const error = useStore((state) => state.signInError)
+  const feed = useFeed()
+  const isTaken = useStore(({ connection }) => connection.status === 'signed-out' && connection.isTaken)
   const enter = async (): Promise<void> => {
-    await redeem(/#key=(.*)$/.exec(text.trim())?.[1] ?? text.trim())
-    if (refused === undefined) await startFeed()
+    if (await redeemKey(keyIn(text.trim()) ?? text.trim())) feed.reconnect()
   }
   return (
     <main className="signed-out">
@@ -88,7 +49,7 @@ export function SignedOut(): ReactNode {
           sent nothing. A link from your own terminal is safe to follow.
         </p>
       )}
-      {error !== undefined && (
+      {error !== null && (
         <p className="is-clash" role="alert">
           ✕ {error.code}: {error.message}
         </p>

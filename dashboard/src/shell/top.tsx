@@ -1,12 +1,14 @@
 // The watch line: one tick per agent, tall for you, low for idle. It answers the first question on every screen.
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { CardState } from '../../../src/hub/contract.ts'
-import { useHubNow, useWatch } from '../live/hooks.ts'
-import { Key } from '../parts/controls.tsx'
-import { age, plural, sinceMs } from '../parts/format.ts'
-import { Icon } from '../parts/icons.tsx'
-import { STATE } from '../parts/words.ts'
-import { placeLink } from './place.ts'
+import { Key } from '../components/controls.tsx'
+import { age, plural, sinceMs } from '../components/format.ts'
+import { Icon } from '../components/icons.tsx'
+import { STATE } from '../components/words.ts'
+import { useHubNow } from '../data/clock.ts'
+import { useStore } from '../data/store.ts'
+import { NEEDS_YOU } from './screens.ts'
 
 const TALLEST_FIRST: readonly CardState[] = [
   'needs_you',
@@ -24,8 +26,8 @@ const TALLEST_FIRST: readonly CardState[] = [
 const DENSE_FROM = 61
 
 export function WatchLine(): ReactNode {
-  const agents = useWatch((watch) => watch.agents)
-  const order = useWatch((watch) => watch.order)
+  const agents = useStore((state) => state.agents)
+  const order = useStore((state) => state.order)
   const shown = order.flatMap((id) => agents.get(id) ?? [])
   const rank = (state: CardState): number => (state === 'collision' ? 0 : TALLEST_FIRST.indexOf(state))
   const ticks = shown.map((agent, place) => ({ agent, place }))
@@ -59,7 +61,7 @@ const waitText = (waits: number): string =>
   waits === 0 ? 'Nothing waits for you' : waits === 1 ? '1 waits for you' : `${waits} wait for you`
 
 export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode {
-  const totals = useWatch((watch) => watch.totals)
+  const totals = useStore((state) => state.totals)
   const now = useHubNow()
   return (
     <header className="top">
@@ -73,21 +75,21 @@ export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode 
           <WatchLine />
           <div className="sums">
             {totals.waits > 0 ? (
-              <a href={placeLink('needs-you')} className="row">
+              <Link {...NEEDS_YOU} className="row">
                 <Icon name="lamp" size={13} />
                 <b className="is-lamp">{waitText(totals.waits)}</b>
                 {totals.oldest_wait_since !== null && (
                   <span className="second">oldest {age(sinceMs(totals.oldest_wait_since, now))}</span>
                 )}
-              </a>
+              </Link>
             ) : (
               <span className="second">Nothing waits for you</span>
             )}
             {totals.collisions > 0 && (
-              <a href={placeLink('claims')} className="row is-clash">
+              <Link to="/claims/$" params={{ _splat: undefined }} className="row is-clash">
                 <Icon name="bow" size={13} />
                 <b>{plural(totals.collisions, 'collision')}</b>
-              </a>
+              </Link>
             )}
             <span className="second">{plural(totals.agents, 'agent')}</span>
           </div>

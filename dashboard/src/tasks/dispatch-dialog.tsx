@@ -1,18 +1,26 @@
-// Dispatching a task from the page: a title, what to do, and what it may cost.
+// Dispatches a task: a title, what to do, and what it may cost.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { ActDialog, useAct } from '../parts/act-dialog.tsx'
+import { ActDialog } from '../components/act-dialog.tsx'
+import { post } from '../data/client.ts'
+import { tasksQuery } from '../data/queries.ts'
 
 export function DispatchDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [title, setTitle] = useState('')
   const [brief, setBrief] = useState('')
   const [priority, setPriority] = useState('normal')
   const [budget, setBudget] = useState('')
-  const { error, act } = useAct(onClose)
   const tokens = budget === '' ? undefined : Number(budget.replaceAll(/[ ,_]/g, ''))
   const isBudgetWrong = tokens !== undefined && !(Number.isInteger(tokens) && tokens > 0)
   const isReady = title.trim() !== '' && brief.trim() !== '' && !isBudgetWrong
-  const send = (): void =>
-    act('tasks', { title, brief, priority, ...(tokens !== undefined && { tokens_budget: tokens }) })
+  const queries = useQueryClient()
+  const { mutate, error } = useMutation({
+    mutationFn: () => post('tasks', { title, brief, priority, ...(tokens !== undefined && { tokens_budget: tokens }) }),
+    onSuccess() {
+      void queries.invalidateQueries(tasksQuery())
+      onClose()
+    },
+  })
   return (
     <ActDialog
       title="Dispatch a task"
@@ -20,7 +28,7 @@ export function DispatchDialog({ onClose }: { readonly onClose: () => void }): R
       kind="start"
       isReady={isReady}
       error={error}
-      onAct={send}
+      onAct={() => mutate()}
       onClose={onClose}
     >
       <label className="labelled">

@@ -1,23 +1,28 @@
-// Tasks: the queue, who works on what with which budget, and why a worker gets the next one.
+// Tasks: the queue, the worker and budget of each, and why a worker gets the next one.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { AgentCard, CardState, RoutingReply, TaskRow, TasksReply } from '../../../src/hub/contract.ts'
-import { HubError, post, segment } from '../live/api.ts'
-import { useEvery, useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
-import { Answers, useWhyOff } from '../needs-you/answers.tsx'
+import type { AgentCard, CardState, RoutingReply, TaskRow } from '../../../src/hub/contract.ts'
+import { Answers, useWhyDisabled } from '../needs-you/answers.tsx'
 import { isOfTask } from '../needs-you/wait-detail.tsx'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { Button } from '../parts/controls.tsx'
-import { Empty, Part } from '../parts/days.tsx'
-import { clock, clockWithSeconds, tokenCount } from '../parts/format.ts'
-import { Icon, type IconName } from '../parts/icons.tsx'
-import { useNarrow } from '../parts/narrow.ts'
-import { StateWord } from '../parts/state.tsx'
-import { STATE as AGENT_STATE, whoWaits } from '../parts/words.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.ts'
-import { go, placeLink } from '../shell/place.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { Button } from '../components/controls.tsx'
+import { Empty, QueryPart } from '../components/feedback.tsx'
+import { clock, clockWithSeconds, tokenCount } from '../components/format.ts'
+import { Icon, type IconName } from '../components/icons.tsx'
+import { useNarrow } from '../components/media-query.ts'
+import { StateWord } from '../components/state.tsx'
+import { STATE as AGENT_STATE, whoWaits } from '../components/words.ts'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { useKeys } from '../shell/keys.tsx'
 import { DispatchDialog } from './dispatch-dialog.tsx'
 import { DrainDialog, WorkerList } from './workers.tsx'
+import { post, segment } from '../data/client.ts'
+import { useHubNow } from '../data/clock.ts'
+import { routingQuery, tasksQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
+
+const route = getRouteApi('/tasks/{-$task}')
 
 const STATE: Readonly<
   Record<TaskRow['state'], { readonly word: string; readonly glyph: IconName; readonly tone: string }>
@@ -33,55 +38,56 @@ const STATE: Readonly<
   cancelled: { word: 'Cancelled', glyph: 'stop', tone: 'plain' },
 }
 
-/** One that its agent began and did not end before it was over itself. */
+/** Begun by an agent that ended without finishing it. */
 const LEFT = { word: 'Left open', glyph: 'broken', tone: 'stale' } as const
 
 type Agents = ReadonlyMap<string, AgentCard>
 
-/** What the agent is that has it, while it has it. */
-const doerOf = ({ state, worker }: TaskRow, agents: Agents): CardState | undefined =>
+/** The state of the agent that works on a running task. */
+const workerState = ({ state, worker }: TaskRow, agents: Agents): CardState | undefined =>
   state !== 'running' || worker === null ? undefined : agents.get(worker)?.state
 
 function isLeft(task: TaskRow, agents: Agents): boolean {
-  const does = doerOf(task, agents)
+  const does = workerState(task, agents)
   return does === 'done' || does === 'cancelled' || does === 'failed'
 }
 
 const OPEN: readonly TaskRow['state'][] = ['queued', 'placing', 'running', 'blocked', 'parked', 'partial']
 
-export default function TasksScreen({ selected }: { readonly selected: string | null }): ReactNode {
-  const loaded = useHub<TasksReply>('tasks')
+export default function TasksScreen(): ReactNode {
+  const { task: selected } = route.useParams()
+  const navigate = route.useNavigate()
+  const query = useQuery(tasksQuery())
   const [isDispatching, setIsDispatching] = useState(false)
   const [isDraining, setIsDraining] = useState(false)
-  const whyOff = useWhyOff()
-  useOnLog(() => true, loaded.reload)
-  useEvery(3_000, loaded.reload)
-  const tasks = loaded.data?.tasks ?? []
+  const whyDisabled = useWhyDisabled()
+  const tasks = query.data?.tasks ?? []
+  const workers = query.data?.workers ?? []
   const shown =
-    selected === null
+    selected === undefined
       ? (['placing', 'queued'].flatMap((wanted) => tasks.filter(({ state }) => state === wanted))[0] ?? tasks[0])
       : tasks.find(({ task_id }) => task_id === selected)
-  const waits = useWatch((watch) => watch.waits)
-  const agents = useWatch((watch) => watch.agents)
+  const waits = useStore((state) => state.waits)
+  const agents = useStore((state) => state.agents)
   const asks = waits.find((wait) => isOfTask(wait) && wait.task === shown?.task_id)
   const now = useHubNow()
   const move = (by: number): void => {
     const at = tasks.findIndex((task) => task === shown)
     const next = tasks[Math.min(tasks.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) go(placeLink('tasks', next.task_id))
+    if (next !== undefined) void navigate({ to: '/tasks/{-$task}', params: { task: next.task_id } })
   }
   useKeys({ n: () => setIsDispatching(true), j: () => move(1), k: () => move(-1) })
-  sameInTerminal(shown === undefined ? 'heimdall task list' : `heimdall task explain ${shown.task_id}`)
+  useTerminalCommand(shown === undefined ? 'heimdall task list' : `heimdall task explain ${shown.task_id}`)
   return (
     <div className="tasks">
       <div className="page-head">
         <h1>Tasks</h1>
         <span className="second">{summary(tasks, agents)}</span>
         <span className="grow" />
-        {(loaded.data?.workers.length ?? 0) > 0 && (
+        {workers.length > 0 && (
           <Button
-            isOff={whyOff !== null}
-            {...(whyOff !== null && { title: whyOff })}
+            isOff={whyDisabled !== null}
+            {...(whyDisabled !== null && { title: whyDisabled })}
             onPress={() => setIsDraining(true)}
           >
             Drain a worker…
@@ -90,15 +96,15 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
         <Button
           kind="start"
           after="n"
-          isOff={whyOff !== null}
-          {...(whyOff !== null && { title: whyOff })}
+          isOff={whyDisabled !== null}
+          {...(whyDisabled !== null && { title: whyDisabled })}
           onPress={() => setIsDispatching(true)}
         >
           Dispatch a task
         </Button>
       </div>
       <section className="pane scroll-x task-list" aria-label="Tasks">
-        <Part what="tasks" loaded={loaded}>
+        <QueryPart what="tasks" query={query}>
           {({ tasks }) =>
             tasks.length === 0 ? (
               <Empty title="No tasks yet">
@@ -108,7 +114,7 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
               <TaskTable tasks={tasks} selected={shown?.task_id ?? null} />
             )
           }
-        </Part>
+        </QueryPart>
       </section>
       {asks !== undefined && shown !== undefined && (
         <section className="pane task-asks" aria-label={`What ${shown.task_id} waits for`}>
@@ -123,32 +129,17 @@ export default function TasksScreen({ selected }: { readonly selected: string | 
           </div>
         </section>
       )}
-      {shown !== undefined && <Routing key={shown.task_id} task={shown} onActed={loaded.reload} />}
-      {selected !== null && shown === undefined && loaded.data !== undefined && (
+      {shown !== undefined && <Routing key={shown.task_id} task={shown} />}
+      {selected !== undefined && shown === undefined && query.data !== undefined && (
         <section className="pane" aria-label="The task of the link">
           <Empty title="No such task">
             <p className="cut">None of this project has the id {selected}.</p>
           </Empty>
         </section>
       )}
-      <WorkerList workers={loaded.data?.workers ?? []} />
-      {isDraining && (
-        <DrainDialog
-          workers={loaded.data?.workers ?? []}
-          onClose={() => {
-            setIsDraining(false)
-            loaded.reload()
-          }}
-        />
-      )}
-      {isDispatching && (
-        <DispatchDialog
-          onClose={() => {
-            setIsDispatching(false)
-            loaded.reload()
-          }}
-        />
-      )}
+      <WorkerList workers={workers} />
+      {isDraining && <DrainDialog workers={workers} onClose={() => setIsDraining(false)} />}
+      {isDispatching && <DispatchDialog onClose={() => setIsDispatching(false)} />}
     </div>
   )
 }
@@ -193,9 +184,9 @@ function TaskTable({
         {tasks.map((task) => (
           <tr key={task.task_id} aria-selected={task.task_id === selected}>
             <td className="mono cut task-id" title={task.task_id}>
-              <a href={placeLink('tasks', task.task_id)} data-task={task.task_id}>
+              <Link to="/tasks/{-$task}" params={{ task: task.task_id }} data-task={task.task_id}>
                 {task.task_id}
-              </a>
+              </Link>
             </td>
             <td className="task-title cut" title={task.title}>
               {task.title}
@@ -234,12 +225,12 @@ function TaskTable({
 }
 
 function TaskState({ task }: { readonly task: TaskRow }): ReactNode {
-  const agents = useWatch((watch) => watch.agents)
-  const asks = useWatch(({ waits }) => waits.some((wait) => isOfTask(wait) && wait.task === task.task_id))
+  const agents = useStore((state) => state.agents)
+  const asks = useStore(({ waits }) => waits.some((wait) => isOfTask(wait) && wait.task === task.task_id))
   if (asks) return <StateWord state="needs_you" />
-  const does = doerOf(task, agents)
+  const does = workerState(task, agents)
   const isLeftOpen = isLeft(task, agents)
-  // A task that is begun is running; that nothing is done on it now is said after it, in the colour of its agent.
+  // "Running, stale": the state of the task, then that of an agent that does not work on it now.
   const halts = does === undefined || does === 'working' || isLeftOpen ? undefined : AGENT_STATE[does]
   const { word } = isLeftOpen ? LEFT : STATE[task.state]
   const { glyph, tone } = halts ?? (isLeftOpen ? LEFT : STATE[task.state])
@@ -273,23 +264,16 @@ function Spent({ task: { tokens_spent: spent, tokens_budget: budget } }: { reado
   )
 }
 
-function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: () => void }): ReactNode {
-  const loaded = useHub<RoutingReply>(`tasks/${segment(task.task_id)}/routing`)
-  const [refused, setRefused] = useState<string | null>(null)
-  const whyOff = useWhyOff()
-  const chosen = loaded.data?.workers.find(({ is_chosen }) => is_chosen)?.worker
-  const act = (verb: 'cancel' | 'retry'): void =>
-    void post(`tasks/${segment(task.task_id)}/${verb}`).then(
-      () => {
-        setRefused(null)
-        onActed()
-      },
-      (error: unknown) => {
-        if (!(error instanceof HubError)) throw error
-        setRefused(`${error.code}: ${error.message}`)
-      },
-    )
-  // What an agent took by itself is between it and its terminal.
+function Routing({ task }: { readonly task: TaskRow }): ReactNode {
+  const query = useQuery(routingQuery(task.task_id))
+  const queries = useQueryClient()
+  const { mutate, error } = useMutation({
+    mutationFn: (verb: 'cancel' | 'retry') => post(`tasks/${segment(task.task_id)}/${verb}`),
+    onSuccess: () => queries.invalidateQueries(tasksQuery()),
+  })
+  const whyDisabled = useWhyDisabled()
+  const chosen = query.data?.workers.find(({ is_chosen }) => is_chosen)?.worker
+  // A task that an agent took by itself cannot be cancelled from here.
   const isDispatched = task.attempt !== null
   return (
     <section className="pane inspector routing" aria-label={`Why ${task.task_id} goes where it goes`}>
@@ -300,28 +284,26 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
         <h3 className="grow cut">
           {chosen !== undefined && `Why ${chosen} gets `}
           <span className="mono">{task.task_id}</span>{' '}
-          <span className="second plain">{loaded.data?.summary ?? task.summary ?? ''}</span>
+          <span className="second plain">{query.data?.summary ?? task.summary ?? ''}</span>
         </h3>
-        {loaded.data?.probed_at != null && (
-          <span className="meta">probed {clockWithSeconds(loaded.data.probed_at)}</span>
-        )}
-        {refused !== null && (
+        {query.data?.probed_at != null && <span className="meta">probed {clockWithSeconds(query.data.probed_at)}</span>}
+        {error !== null && (
           <span className="is-clash" role="alert">
-            ✕ {refused}
+            ✕ {error.code}: {error.message}
           </span>
         )}
         {isDispatched && ['blocked', 'parked', 'failed'].includes(task.state) && (
-          <Button size="small" isOff={whyOff !== null} onPress={() => act('retry')}>
+          <Button size="small" isOff={whyDisabled !== null} onPress={() => mutate('retry')}>
             Try again
           </Button>
         )}
         {isDispatched && OPEN.includes(task.state) && task.state !== 'partial' && (
-          <Button size="small" kind="harm" isOff={whyOff !== null} onPress={() => act('cancel')}>
+          <Button size="small" kind="harm" isOff={whyDisabled !== null} onPress={() => mutate('cancel')}>
             Cancel
           </Button>
         )}
       </header>
-      <Part what="reasons" loaded={loaded}>
+      <QueryPart what="reasons" query={query}>
         {({ workers }) =>
           workers.length === 0 ? (
             <Empty title={isDispatched ? 'No worker was asked yet' : 'There was nothing to choose'} />
@@ -329,14 +311,14 @@ function Routing({ task, onActed }: { readonly task: TaskRow; readonly onActed: 
             <Workers workers={workers} />
           )
         }
-      </Part>
+      </QueryPart>
     </section>
   )
 }
 
 function Workers({ workers }: { readonly workers: RoutingReply['workers'] }): ReactNode {
   const names = [...new Set(workers.flatMap(({ checks }) => checks.map(({ name }) => name)))]
-  // On a phone the answer stands beside the name: what it rests on is pushed into sight by the thumb.
+  // On a phone the answer comes first: the checks are scrolled into view.
   const isNarrow = useNarrow()
   return (
     <div className="scroll-x" role="region" aria-label="Each worker, check by check" tabIndex={0}>

@@ -1,11 +1,13 @@
-// Workers: what each one takes, how its servers are, and letting one take no more.
+// Workers: what each one takes, its MCP servers, and draining one.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { TasksReply } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { useHubNow } from '../live/hooks.ts'
-import { ActDialog, useAct } from '../parts/act-dialog.tsx'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { clock } from '../parts/format.ts'
+import { ActDialog } from '../components/act-dialog.tsx'
+import { AgentName } from '../components/agent-mark.tsx'
+import { clock } from '../components/format.ts'
+import { post, segment } from '../data/client.ts'
+import { useHubNow } from '../data/clock.ts'
+import { tasksQuery } from '../data/queries.ts'
 
 type Worker = TasksReply['workers'][number]
 
@@ -62,7 +64,14 @@ interface DrainProps {
 export function DrainDialog({ workers, onClose }: DrainProps): ReactNode {
   const able = workers.filter(({ state }) => state !== 'gone' && state !== 'draining')
   const [chosen, setChosen] = useState(able[0]?.worker ?? '')
-  const { error, act } = useAct(onClose)
+  const queries = useQueryClient()
+  const { mutate, error } = useMutation({
+    mutationFn: () => post(`workers/${segment(chosen)}/drain`),
+    onSuccess() {
+      void queries.invalidateQueries(tasksQuery())
+      onClose()
+    },
+  })
   return (
     <ActDialog
       title="Drain a worker"
@@ -70,7 +79,7 @@ export function DrainDialog({ workers, onClose }: DrainProps): ReactNode {
       kind="harm"
       isReady={chosen !== ''}
       error={error}
-      onAct={() => act(`workers/${segment(chosen)}/drain`)}
+      onAct={() => mutate()}
       onClose={onClose}
     >
       <p className="second">It ends what it has and takes no more tasks. Those that wait go to others.</p>

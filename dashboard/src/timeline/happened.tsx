@@ -1,12 +1,12 @@
 // What happened in a run, as a list: the same marks as on the canvas, for the keyboard and for those who do not see it.
+import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
 import type { DecisionWord, RunRow, TimelineSpan } from '../../../src/hub/contract.ts'
-import { Button, Copy } from '../parts/controls.tsx'
-import { Empty } from '../parts/days.tsx'
-import { clockWithSeconds, plural } from '../parts/format.ts'
-import { decisionWord } from '../parts/words.ts'
-import { useKeys } from '../shell/keys.ts'
-import { go, placeLink } from '../shell/place.ts'
+import { Button, Copy } from '../components/controls.tsx'
+import { Empty } from '../components/feedback.tsx'
+import { clockWithSeconds, plural } from '../components/format.ts'
+import { decisionWord } from '../components/words.ts'
+import { useKeys } from '../shell/keys.tsx'
 
 const SHOWN_MAX = 400
 
@@ -67,9 +67,12 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
     const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))]
     if (next !== undefined) onSelect(next)
   }
+  const navigate = useNavigate()
   const open = (): void => {
-    if (selected !== null && (selected.lane === 'decision' || selected.lane === 'call'))
-      go(placeLink('decisions', selected.ref.includes('/') ? selected.ref : `${run.run_id}/${selected.ref}`))
+    if (selected !== null && (selected.lane === 'decision' || selected.lane === 'call')) {
+      const [of, call] = selected.ref.includes('/') ? selected.ref.split('/') : [run.run_id, selected.ref]
+      void navigate({ to: '/decisions/{-$run}/{-$call}', params: { run: of, call } })
+    }
   }
   useKeys({ j: () => move(1), k: () => move(-1), Enter: open })
   return (

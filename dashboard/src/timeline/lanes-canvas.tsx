@@ -1,12 +1,12 @@
 // The lanes of a run on a canvas: calls, waits, decisions, notes and claims on one axis that zooms.
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react'
 import type { TimelineSpan } from '../../../src/hub/contract.ts'
-import { hueOf } from '../parts/agent-mark.tsx'
-import { fitting } from '../parts/fitting.ts'
-import { age } from '../parts/format.ts'
-import { penOf } from '../parts/canvas-pen.ts'
-import { shownTheme, useShownTheme } from '../shell/taste.ts'
+import { useMarks } from '../components/agent-mark.tsx'
+import { fitting } from '../components/fitting.ts'
+import { age } from '../components/format.ts'
+import { penOf } from '../components/canvas.ts'
 import { inSight, type Lane, type LaneMark, markAt, namesPx, type LaneView, xOf } from './lanes.ts'
+import { useTheme } from '../data/preferences.ts'
 
 const AXIS_PX = 24
 const FONT = '11px "Inter Variable", sans-serif'
@@ -26,37 +26,38 @@ interface LanesCanvasProps {
 
 export function LanesCanvas(props: LanesCanvasProps): ReactNode {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const latest = useRef(props)
-  latest.current = props
-  const theme = useShownTheme()
+  const { hueOf } = useMarks()
+  const theme = useTheme()
   const scale = props.isCompact ? 0.72 : 1
   const height = AXIS_PX + Math.ceil(((props.lanes.at(-1)?.top ?? 0) + (props.lanes.at(-1)?.height ?? 0)) * scale) + 4
 
+  const redraw = useEffectEvent((element: HTMLCanvasElement) =>
+    draw(element, props, { scale, hue: hueOf(props.holder), isLight: theme === 'light' }),
+  )
+  const zoom = useEffectEvent((element: HTMLCanvasElement, event: WheelEvent) => {
+    if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaY) < Math.abs(event.deltaX)) return
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return
+    event.preventDefault()
+    const view = viewOf(element, props)
+    const atMs = view.fromMs + ((event.offsetX - namesPx(element.clientWidth)) / view.width) * (view.toMs - view.fromMs)
+    props.onZoom(event.deltaY < 0 ? 0.8 : 1.25, atMs)
+  })
   useEffect(() => {
     const element = canvas.current
     if (element === null) return
-    const redraw = (): void => draw(element, latest.current, scale)
-    redraw()
-    const sizes = new ResizeObserver(redraw)
+    const sizes = new ResizeObserver(() => redraw(element))
     sizes.observe(element)
-    const wheel = (event: WheelEvent): void => {
-      if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaY) < Math.abs(event.deltaX)) return
-      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return
-      event.preventDefault()
-      const view = viewOf(element, latest.current)
-      const atMs =
-        view.fromMs + ((event.offsetX - namesPx(element.clientWidth)) / view.width) * (view.toMs - view.fromMs)
-      latest.current.onZoom(event.deltaY < 0 ? 0.8 : 1.25, atMs)
-    }
-    element.addEventListener('wheel', wheel, { passive: false })
+    // React listens to wheel events passively, so that they could not be prevented.
+    const onWheel = (event: WheelEvent): void => zoom(element, event)
+    element.addEventListener('wheel', onWheel, { passive: false })
     return () => {
       sizes.disconnect()
-      element.removeEventListener('wheel', wheel)
+      element.removeEventListener('wheel', onWheel)
     }
-  }, [scale])
+  }, [])
   useEffect(() => {
-    if (canvas.current !== null) draw(canvas.current, latest.current, scale)
-  }, [props.lanes, props.fromMs, props.toMs, props.selected, props.nowMs, theme, scale])
+    if (canvas.current !== null) redraw(canvas.current)
+  }, [props.lanes, props.fromMs, props.toMs, props.selected, props.nowMs, hueOf, theme, scale])
 
   const pick = (event: React.MouseEvent<HTMLCanvasElement>): LaneMark | undefined => {
     const view = viewOf(event.currentTarget, props)
@@ -92,14 +93,21 @@ const viewOf = (element: HTMLElement, { fromMs, toMs }: LanesCanvasProps): LaneV
   width: Math.max(1, element.clientWidth - namesPx(element.clientWidth) - 8),
 })
 
-function draw(element: HTMLCanvasElement, props: LanesCanvasProps, scale: number): void {
+interface Look {
+  readonly scale: number
+  /** Of the holder of the claims. */
+  readonly hue: number
+  readonly isLight: boolean
+}
+
+function draw(element: HTMLCanvasElement, props: LanesCanvasProps, { scale, hue, isLight }: Look): void {
   const { clientWidth, clientHeight } = element
   const drawing = penOf(element)
   if (drawing === null) return
   const { pen, color } = drawing
   const view = viewOf(element, props)
   const left = namesPx(element.clientWidth)
-  const ink: Ink = { color, holder: holderColor(props.holder, color), isLight: shownTheme() === 'light' }
+  const ink: Ink = { color, holder: holderColor(hue, color), isLight }
   pen.font = `400 ${FONT}`
   pen.textBaseline = 'middle'
   axis(pen, { view, left, height: clientHeight }, ink)
@@ -162,8 +170,7 @@ interface Ink {
   readonly isLight: boolean
 }
 
-function holderColor(name: string, color: (name: string) => string): Ink['holder'] {
-  const hue = hueOf(name)
+function holderColor(hue: number, color: (name: string) => string): Ink['holder'] {
   return {
     fill: `oklch(${color('holder-fill-l')} ${color('holder-fill-c')} ${hue})`,
     ink: `oklch(${color('holder-ink-l')} ${color('holder-ink-c')} ${hue})`,

@@ -1,7 +1,7 @@
 // The whole run in one strip above the lanes: where it called, waited and was refused, and which part of it is looked at. The part is taken by its ends or its middle.
 import { type PointerEvent, type ReactNode, useEffect, useRef } from 'react'
-import { penOf } from '../parts/canvas-pen.ts'
-import { useShownTheme } from '../shell/taste.ts'
+import { penOf } from '../components/canvas.ts'
+import { useTheme } from '../data/preferences.ts'
 import { inSight, type Lane, type TimeRange } from './lanes.ts'
 
 const HEIGHT_PX = 24
@@ -24,7 +24,7 @@ type Grip = 'from' | 'to' | 'both'
 
 export function Overview({ lanes, run, shown, onDrag, onLook, onWhole }: OverviewProps): ReactNode {
   const canvas = useRef<HTMLCanvasElement>(null)
-  const theme = useShownTheme()
+  const theme = useTheme()
   const held = useRef<{ readonly grip: Grip; readonly atMs: number; readonly range: TimeRange } | undefined>(undefined)
   // Drawn when the run has changed, and not when another part of it is looked at.
   useEffect(() => {

@@ -1,13 +1,15 @@
 // Plays an asciicast: to the moment that is selected, or on from there at the speed it was typed.
+import { useQuery } from '@tanstack/react-query'
 import '@xterm/xterm/css/xterm.css'
 import { Terminal } from '@xterm/xterm'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { type HubError, hubFetch, segment } from '../live/api.ts'
-import { Button } from '../parts/controls.tsx'
-import { age } from '../parts/format.ts'
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Button } from '../components/controls.tsx'
+import { age } from '../components/format.ts'
 import { tameTerminal } from '../session/tame.ts'
 import { TERMINAL_THEME } from '../session/terminal-theme.ts'
-import { type PlayedCast, readCast } from './cast.ts'
+import { readCast } from './cast.ts'
+import { HubError } from '../data/hub-error.ts'
+import { recordingQuery } from '../data/queries.ts'
 
 const TICK_MS = 50
 
@@ -15,19 +17,9 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
   const ground = useRef<HTMLDivElement>(null)
   const terminal = useRef<Terminal | undefined>(undefined)
   const place = useRef({ index: 0, atMs: 0 })
-  const [cast, setCast] = useState<PlayedCast | undefined>()
-  const [error, setError] = useState<string | null>(null)
+  const { data: cast, error } = useQuery({ ...recordingQuery(run), select: readCast })
   const [atMs, setAtMs] = useState(0)
   const [isPlaying, setIsPlaying] = useState(false)
-
-  useEffect(() => {
-    const abort = new AbortController()
-    load(run, abort.signal).then(setCast, (reason: unknown) => {
-      if (abort.signal.aborted) return
-      setError(reason instanceof Error ? reason.message : String(reason))
-    })
-    return () => abort.abort()
-  }, [run])
 
   useEffect(() => {
     const element = ground.current
@@ -70,22 +62,26 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
     place.current = { index, atMs: wantedMs }
     setAtMs(wantedMs)
   }
-  const latest = useRef(showAt)
-  latest.current = showAt
+  const seek = useEffectEvent(showAt)
   useEffect(() => {
-    if (cast !== undefined) latest.current(Math.min(seekTo ?? cast.lengthMs, cast.lengthMs))
+    if (cast !== undefined) seek(Math.min(seekTo ?? cast.lengthMs, cast.lengthMs))
   }, [seekTo, cast])
   useEffect(() => {
     if (!isPlaying || cast === undefined) return
     const timer = setInterval(() => {
       const next = place.current.atMs + TICK_MS
-      latest.current(next)
+      seek(next)
       if (next >= cast.lengthMs) setIsPlaying(false)
     }, TICK_MS)
     return () => clearInterval(timer)
   }, [isPlaying, cast])
 
-  if (error !== null) return <p className="padded second">No recording: {error}</p>
+  if (error !== null)
+    return (
+      <p className="padded second">
+        No recording: {error instanceof HubError ? `${error.code}: ${error.message}` : (error as Error).message}
+      </p>
+    )
   return (
     <>
       <div className="terminal-ground player" ref={ground} tabIndex={0} role="region" aria-label="Recorded terminal" />
@@ -116,13 +112,4 @@ export default function Player({ run, seekTo }: { readonly run: string; readonly
       )}
     </>
   )
-}
-
-async function load(run: string, signal: AbortSignal): Promise<PlayedCast> {
-  const response = await hubFetch(`runs/${segment(run)}/recording`, {}, { signal })
-  if (!response.ok) {
-    const { error } = (await response.json()) as { error: HubError }
-    throw new Error(`${error.code}: ${error.message}`)
-  }
-  return readCast(await response.text())
 }

@@ -1,11 +1,11 @@
 // The recorded terminal of a run, played beside its events. Loaded when somebody wants to see it.
 import { type ReactNode, Suspense, useState } from 'react'
 import type { RunRow } from '../../../src/hub/contract.ts'
-import { later } from '../live/later.ts'
-import { Button } from '../parts/controls.tsx'
-import { Loading } from '../parts/days.tsx'
+import { lazyScreen } from '../data/lazy-screen.ts'
+import { Button } from '../components/controls.tsx'
+import { Loading } from '../components/feedback.tsx'
 
-const Player = later(() => import('./player.tsx'))
+const Player = lazyScreen(() => import('./player.tsx'))
 
 export function Recording({ run, seekTo }: { readonly run: RunRow; readonly seekTo: number | null }): ReactNode {
   const [isOpen, setIsOpen] = useState(false)

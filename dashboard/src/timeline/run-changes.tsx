@@ -1,37 +1,43 @@
-// What a run that is over has changed, as it was noted when it ended: names of all files, and the lines of what was committed.
+// What a run had changed when it ended: names of all files, and diffs of what was committed.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { RunChangesReply, RunRow } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { useHub } from '../live/hooks.ts'
-import { Empty, Loading, Part } from '../parts/days.tsx'
-import { plural } from '../parts/format.ts'
+import { Empty, Loading, QueryPart } from '../components/feedback.tsx'
+import { plural } from '../components/format.ts'
 import { DiffLines } from '../session/changes.tsx'
-import { placeLink, refine, usePlace } from '../shell/place.ts'
+import { runChangesQuery } from '../data/queries.ts'
+
+const route = getRouteApi('/timeline/{-$run}')
 
 export function RunChanges({ run }: { readonly run: RunRow }): ReactNode {
-  const { query } = usePlace()
-  const path = `runs/${segment(run.run_id)}/changes`
-  const listed = useHub<RunChangesReply>(run.ended_at === null ? null : path)
-  const file = query.get('file') ?? listed.data?.noted?.files[0]?.path
-  const loaded = useHub<RunChangesReply>(file === undefined ? null : path, { path: file })
+  const { file: wanted } = route.useSearch()
+  const list = useQuery({ ...runChangesQuery(run.run_id), enabled: run.ended_at !== null })
+  const file = wanted ?? list.data?.noted?.files[0]?.path
+  const diff = useQuery({ ...runChangesQuery(run.run_id, file), enabled: file !== undefined })
   return (
     <section className="pane run-changes" aria-label="Changes of the run">
       <header>
         <h3>Changes</h3>
-        <span className="second grow cut">{listed.data === undefined ? '' : summary(listed.data)}</span>
+        <span className="second grow cut">{list.data === undefined ? '' : summary(list.data)}</span>
       </header>
       {run.ended_at === null ? (
         <p className="meta padded">
           It goes on: what it has changed so far is beside{' '}
-          <a className="is-work underlined" href={placeLink('session', run.agent_id ?? '', { tab: 'changes' })}>
+          <Link
+            className="is-work underlined"
+            to="/session/$agent"
+            params={{ agent: run.agent_id ?? '' }}
+            search={{ tab: 'changes' }}
+          >
             its terminal
-          </a>
+          </Link>
           .
         </p>
       ) : (
-        <Part what="changes of the run" loaded={listed}>
-          {({ noted }) => <Noted noted={noted} shown={loaded.data} file={file} />}
-        </Part>
+        <QueryPart what="changes of the run" query={list}>
+          {({ noted }) => <Noted noted={noted} shown={diff.data} file={file} />}
+        </QueryPart>
       )}
     </section>
   )
@@ -54,6 +60,7 @@ interface NotedProps {
 }
 
 function Noted({ noted, shown, file }: NotedProps): ReactNode {
+  const navigate = route.useNavigate()
   if (noted === null)
     return <Empty title="Nothing was noted">What a run changes is noted when it ends, in a git repository.</Empty>
   if (noted.files.length === 0) return <Empty title="It changed nothing" />
@@ -64,7 +71,13 @@ function Noted({ noted, shown, file }: NotedProps): ReactNode {
         <ul>
           {noted.files.map(({ path, added, removed, is_committed: isCommitted }) => (
             <li key={path}>
-              <button type="button" aria-pressed={path === file} onClick={() => refine({ file: path })}>
+              <button
+                type="button"
+                aria-pressed={path === file}
+                onClick={() =>
+                  void navigate({ to: '.', search: (before) => ({ ...before, file: path }), replace: true })
+                }
+              >
                 <span className="mono cut grow" title={path}>
                   {path}
                 </span>

@@ -1,23 +1,26 @@
 // Runs, those that changed last first: yesterday's as well as today's. Each leads to its timeline.
+import { useQuery } from '@tanstack/react-query'
+import { linkOptions } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { RunsReply, RunRow } from '../../../src/hub/contract.ts'
-import { useEvery, useHub, useHubNow, useWatch } from '../live/hooks.ts'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { Empty, Part } from '../parts/days.tsx'
-import { age, clock, dollars, plural, tokenCount, whole } from '../parts/format.ts'
-import { type Column, LongTable } from '../parts/long-table.tsx'
-import { StateWord } from '../parts/state.tsx'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { placeLink } from '../shell/place.ts'
+import type { RunRow } from '../../../src/hub/contract.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { Empty, QueryPart } from '../components/feedback.tsx'
+import { age, clock, dollars, plural, tokenCount, whole } from '../components/format.ts'
+import { type Column, LongTable } from '../components/long-table.tsx'
+import { StateWord } from '../components/state.tsx'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { runsQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
-/** Of a run that goes on, what its agent is. */
+/** The state of an active run is that of its agent. */
 function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly run: RunRow }): ReactNode {
-  const agent = useWatch((watch) => (agent_id === null ? undefined : watch.agents.get(agent_id)))
+  const agent = useStore(({ agents }) => (agent_id === null ? undefined : agents.get(agent_id)))
   if (ended_at === null) return <StateWord state={agent?.run_id === run_id ? agent.state : 'working'} />
   return <StateWord state={status === 'SUCCEEDED' ? 'done' : status === 'CANCELLED' ? 'cancelled' : 'failed'} />
 }
 
-/** For whom is said with it: what another agent holds is no question to a person. */
+/** Waits for a human and waits for another agent, apart. */
 function waitedFor({ count, ms, for_you_ms: forYouMs }: RunRow['waited']): string {
   const forAgentsMs = ms - forYouMs
   if (count === 0 || ms === 0) return '–'
@@ -71,22 +74,21 @@ const COLUMNS = (now: number): readonly Column<RunRow>[] => [
 ]
 
 export function RunList(): ReactNode {
-  const loaded = useHub<RunsReply>('runs')
+  const query = useQuery(runsQuery())
   const now = useHubNow()
-  useEvery(5_000, loaded.reload)
-  sameInTerminal('heimdall events')
+  useTerminalCommand('heimdall events')
   return (
     <div className="run-list">
       <div className="page-head">
         <h1>Timeline</h1>
         <span className="second">
-          {loaded.data === undefined
+          {query.data === undefined
             ? ''
-            : `${plural(loaded.data.runs.length, 'run')}, those that changed last first; each has its timeline, its decisions and its recording`}
+            : `${plural(query.data.runs.length, 'run')}, those that changed last first; each has its timeline, its decisions and its recording`}
         </span>
       </div>
       <section className="pane" aria-label="Runs">
-        <Part what="runs" loaded={loaded}>
+        <QueryPart what="runs" query={query}>
           {({ runs }) =>
             runs.length === 0 ? (
               <Empty title="No runs yet">
@@ -99,11 +101,11 @@ export function RunList(): ReactNode {
                 rows={runs}
                 idOf={({ run_id }) => run_id}
                 selected={null}
-                linkOf={({ run_id }) => placeLink('timeline', run_id)}
+                linkOf={({ run_id }) => linkOptions({ to: '/timeline/{-$run}', params: { run: run_id } })}
               />
             )
           }
-        </Part>
+        </QueryPart>
       </section>
     </div>
   )

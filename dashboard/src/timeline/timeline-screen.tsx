@@ -1,17 +1,27 @@
 // Timeline: one run on one axis, its sums above, what is selected below. The range is in the address.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useMemo, useState } from 'react'
 import type { RunRow, TimelineSpan, TimelineReply } from '../../../src/hub/contract.ts'
-import { segment } from '../live/api.ts'
-import { useHub, useHubNow, useOnLog, useWatch } from '../live/hooks.ts'
-import { AgentMark } from '../parts/agent-mark.tsx'
-import { Button, Copy, Segments } from '../parts/controls.tsx'
-import { Banner, Part } from '../parts/days.tsx'
-import { age, clock, clockWithSeconds, dollars, plural, shortRun, sinceMs, tokenCount, whole } from '../parts/format.ts'
-import { Icon, type IconName } from '../parts/icons.tsx'
-import { StateWord } from '../parts/state.tsx'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.ts'
-import { placeLink, refine, usePlace } from '../shell/place.ts'
+import { AgentMark } from '../components/agent-mark.tsx'
+import { Button, Copy, Segments } from '../components/controls.tsx'
+import { Banner, QueryPart } from '../components/feedback.tsx'
+import {
+  age,
+  clock,
+  clockWithSeconds,
+  dollars,
+  plural,
+  shortRun,
+  sinceMs,
+  tokenCount,
+  whole,
+} from '../components/format.ts'
+import { Icon, type IconName } from '../components/icons.tsx'
+import { StateWord } from '../components/state.tsx'
+import { useTerminalCommand } from '../shell/foot.tsx'
+import { NEEDS_YOU } from '../shell/screens.ts'
+import { useKeys } from '../shell/keys.tsx'
 import { Bars } from '../tokens/bars.tsx'
 import { LanesCanvas } from './lanes-canvas.tsx'
 import { lanesOf, namesPx, type TimeRange } from './lanes.ts'
@@ -20,33 +30,32 @@ import { Overview } from './overview.tsx'
 import { Recording } from './recording.tsx'
 import { RunChanges } from './run-changes.tsx'
 import { RunList } from './run-list.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { timelineQuery } from '../data/queries.ts'
+import { useStore } from '../data/store.ts'
 
-export default function TimelineScreen({ run }: { readonly run: string | null }): ReactNode {
-  return run === null ? <RunList /> : <OneRun run={run} />
+const route = getRouteApi('/timeline/{-$run}')
+
+export default function TimelineScreen(): ReactNode {
+  const { run } = route.useParams()
+  return run === undefined ? <RunList /> : <OneRun key={run} run={run} />
 }
 
 function OneRun({ run }: { readonly run: string }): ReactNode {
-  const { query } = usePlace()
-  const path = `runs/${segment(run)}/timeline`
-  const [from, to] = [query.get('from') ?? undefined, query.get('to') ?? undefined]
+  const { from, to } = route.useSearch()
   const isPart = from !== undefined || to !== undefined
-  const whole = useHub<TimelineReply>(path)
-  const part = useHub<TimelineReply>(isPart ? path : null, { from, to })
-  const loaded = isPart ? part : whole
-  const reload = (): void => {
-    whole.reload()
-    part.reload()
-  }
-  useOnLog(({ calls, rows }) => calls.some(({ run_id }) => run_id === run) || rows.length > 0, reload)
-  // While a new range is asked for, the old spans are shown in it.
-  const [last, setLast] = useState<TimelineReply | undefined>()
-  if (loaded.data !== undefined && loaded.data !== last) setLast(loaded.data)
-  sameInTerminal(`heimdall events --run ${run}`)
-  const data = loaded.data ?? (last?.run.run_id === run ? last : undefined)
+  const all = useQuery(timelineQuery(run))
+  // While a new range is loaded, the previous one is shown in its place.
+  const part = useQuery({
+    ...timelineQuery(run, { from, to }),
+    enabled: isPart,
+    placeholderData: (previous) => previous ?? all.data,
+  })
+  useTerminalCommand(`heimdall events --run ${run}`)
   return (
-    <Part what={`run ${run}`} loaded={{ data, error: loaded.error }}>
-      {(reply) => <Shown reply={reply} whole={whole.data ?? reply} />}
-    </Part>
+    <QueryPart what={`run ${run}`} query={isPart ? part : all}>
+      {(reply) => <Shown reply={reply} whole={all.data ?? reply} />}
+    </QueryPart>
   )
 }
 
@@ -60,31 +69,37 @@ interface ShownProps {
 }
 
 function Shown({ reply, whole: all }: ShownProps): ReactNode {
-  const { query } = usePlace()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = useCallback(
+    (changed: Partial<typeof search>) =>
+      void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true }),
+    [navigate],
+  )
   const now = useHubNow()
   const endMs = reply.run.ended_at === null ? now : Date.parse(reply.run.ended_at)
   const wholeFrom = Date.parse(reply.run.started_at)
   const wholeTo = Math.max(endMs, wholeFrom + 1_000)
   const [dragged, setDragged] = useState<TimeRange | undefined>()
-  const { fromMs, toMs } = dragged ?? rangeWithin(query, { fromMs: wholeFrom, toMs: wholeTo })
-  // What is open grows; where a minute is nothing to be seen, it is drawn anew once a minute.
+  const { fromMs, toMs } = dragged ?? rangeWithin(search, { fromMs: wholeFrom, toMs: wholeTo })
+  // Open spans grow: redrawn every two seconds, or every minute in a long run.
   const tick = Math.floor(endMs / (endMs - wholeFrom < 600_000 ? 2_000 : 60_000))
   const lanes = useMemo(() => lanesOf(reply.spans, endMs), [reply.spans, tick])
   const allLanes = useMemo(
     () => (all.spans === reply.spans ? lanes : lanesOf(all.spans, endMs)),
     [all.spans, reply.spans, lanes, tick],
   )
-  const wanted = query.get('call')
+  const wanted = search.call ?? null
   const selected = useMemo(() => reply.spans.find((span) => sameSpan(span, wanted)) ?? null, [reply.spans, wanted])
-  const isCompact = query.get('as') === 'compact'
-  const skewMs = useWatch((watch) => watch.skewMs)
+  const isCompact = search.as === 'compact'
+  const skewMs = useStore((state) => state.skewMs)
   const show = useCallback(
     (from: number, to: number) => {
       const low = farthest(wholeFrom, wholeTo, -1)
       const high = farthest(wholeFrom, wholeTo, 1)
-      refine({ from: new Date(Math.max(low, from)).toISOString(), to: new Date(Math.min(high, to)).toISOString() })
+      change({ from: new Date(Math.max(low, from)).toISOString(), to: new Date(Math.min(high, to)).toISOString() })
     },
-    [wholeFrom, wholeTo],
+    [wholeFrom, wholeTo, change],
   )
   const zoom = (factor: number, atMs = (fromMs + toMs) / 2): void => {
     const width = Math.max(1_000, (toMs - fromMs) * factor)
@@ -92,20 +107,20 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
     show(atMs - width * share, atMs + width * (1 - share))
   }
   const shift = (share: number): void => show(fromMs + (toMs - fromMs) * share, toMs + (toMs - fromMs) * share)
-  const whole = (): void => refine({ from: null, to: null })
+  const whole = (): void => change({ from: undefined, to: undefined })
   // Calls that fall together come apart where one looks closer.
-  const select = useCallback((span: TimelineSpan) => {
+  const select = (span: TimelineSpan): void => {
     const from = Date.parse(span.from)
     const to = Date.parse(span.to ?? span.from)
     const aroundMs = Math.max(1_000, to - from) * 2
-    refine({
+    change({
       call: span.ref,
       ...(span.count > 1 && {
         from: new Date(from - aroundMs).toISOString(),
         to: new Date(to + aroundMs).toISOString(),
       }),
     })
-  }, [])
+  }
   useKeys({
     '+': () => zoom(0.6),
     '=': () => zoom(0.6),
@@ -122,9 +137,9 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
           icon="clock"
           title="You look at the past:"
           action={
-            <a className="button small" href={placeLink('needs-you')}>
+            <Link className="button small" {...NEEDS_YOU}>
               Back to now
-            </a>
+            </Link>
           }
         >
           ended {clock(reply.run.ended_at, now)}. Nothing can be changed.
@@ -140,7 +155,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
               { value: 'compact', text: 'Compact' },
             ]}
             chosen={isCompact ? 'compact' : 'expanded'}
-            onChoose={(value) => refine({ as: value === 'compact' ? 'compact' : null })}
+            onChoose={(value) => change({ as: value === 'compact' ? 'compact' : undefined })}
           />
           <span className="second grow">
             {clockWithSeconds(new Date(fromMs).toISOString())} to {clockWithSeconds(new Date(toMs).toISOString())} · the
@@ -256,19 +271,22 @@ const Swatch = ({ of, children }: { readonly of: string; readonly children: Reac
 const farthest = (fromMs: number, toMs: number, way: -1 | 1): number =>
   way < 0 ? fromMs - (toMs - fromMs) : toMs + (toMs - fromMs)
 
-/** What the address says, as far as it has to do with the run: a time that was cut, or of another century, is none. */
-function rangeWithin(query: URLSearchParams, run: TimeRange): TimeRange {
+/** The range of the address. Invalid times, and those far from the run, are ignored. */
+function rangeWithin(
+  search: { readonly from?: string | undefined; readonly to?: string | undefined },
+  run: TimeRange,
+): TimeRange {
   const low = farthest(run.fromMs, run.toMs, -1)
   const high = farthest(run.fromMs, run.toMs, 1)
   const at = (name: 'from' | 'to', otherwise: number): number => {
-    const ms = Date.parse(query.get(name) ?? '')
+    const ms = Date.parse(search[name] ?? '')
     return ms >= low - 1 && ms <= high + 1 ? ms : otherwise
   }
   const range = { fromMs: at('from', run.fromMs), toMs: at('to', run.toMs) }
   return range.fromMs < range.toMs ? range : run
 }
 
-/** Said where it can be seen: less than half a second is nobody's business. */
+/** Shown from half a second on. */
 const skewText = (skewMs: number): string =>
   Math.abs(skewMs) < 500
     ? '.'
@@ -300,7 +318,7 @@ function waitedLabel({ count, ms, for_you_ms: forYouMs }: RunRow['waited']): str
 }
 
 function RunHead({ run, at, now }: RunHeadProps): ReactNode {
-  const agent = useWatch((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
+  const agent = useStore((watch) => (run.agent_id === null ? undefined : watch.agents.get(run.agent_id)))
   const wallMs = (run.ended_at === null ? now : Date.parse(run.ended_at)) - Date.parse(run.started_at)
   const { count, is_open: isOpen } = run.waited
   const waitedMs = waitedNow(run, at, now)
@@ -331,7 +349,7 @@ function RunHead({ run, at, now }: RunHeadProps): ReactNode {
       <AgentMark name={run.agent_id ?? '?'} large />
       <div className="grow">
         <div className="row">
-          <h1 className="session-name">Run of {run.agent_id ?? 'nobody known'}</h1>
+          <h1 className="session-name">Run of {run.agent_id ?? 'an unknown agent'}</h1>
           <Copy text={run.run_id} label={shortRun(run.run_id)} className="button plain small mono" />
           {agent !== undefined && agent.run_id === run.run_id ? (
             <StateWord state={agent.state} />
@@ -345,13 +363,18 @@ function RunHead({ run, at, now }: RunHeadProps): ReactNode {
           {run.agent_id !== null && (
             <>
               {' · '}
-              <a className="is-work underlined" href={placeLink('decisions', null, { run: run.run_id })}>
+              <Link
+                className="is-work underlined"
+                to="/decisions/{-$run}/{-$call}"
+                params={{ run: undefined, call: undefined }}
+                search={{ run: run.run_id }}
+              >
                 its decisions
-              </a>
+              </Link>
               {' · '}
-              <a className="is-work underlined" href={placeLink('session', run.agent_id)}>
+              <Link className="is-work underlined" to="/session/$agent" params={{ agent: run.agent_id }}>
                 its session
-              </a>
+              </Link>
             </>
           )}
         </p>

@@ -2,8 +2,8 @@
 import 'uplot/dist/uPlot.min.css'
 import { type ReactNode, useEffect, useRef } from 'react'
 import uPlot from 'uplot'
-import { dollars, tokenCount } from '../parts/format.ts'
-import { useShownTheme } from '../shell/taste.ts'
+import { dollars, tokenCount } from '../components/format.ts'
+import { useTheme } from '../data/preferences.ts'
 
 export interface Bar {
   readonly atMs: number
@@ -33,7 +33,7 @@ const color = (name: string): string => getComputedStyle(document.documentElemen
 
 export function Bars({ label, bars, height, along }: BarsProps): ReactNode {
   const ground = useRef<HTMLDivElement>(null)
-  const theme = useShownTheme()
+  const theme = useTheme()
   const parts = along === 'hours' ? [0, 0] : [along.fromMs, along.toMs]
   useEffect(() => {
     const element = ground.current

@@ -1,21 +1,21 @@
 // Tokens and cost: since when, cached apart, by whom; briefs against the whole text, with method and n.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type CSSProperties, type ReactNode, useMemo } from 'react'
 import type { Tokens, TokensReply } from '../../../src/hub/contract.ts'
-import { useEvery, useHub, useHubNow } from '../live/hooks.ts'
-import { AgentName } from '../parts/agent-mark.tsx'
-import { Empty, Part } from '../parts/days.tsx'
-import { age, clock, dollars, plural, sinceMs, tokenCount, whole } from '../parts/format.ts'
-import { sameInTerminal } from '../shell/foot.tsx'
-import { placeLink } from '../shell/place.ts'
+import { AgentName } from '../components/agent-mark.tsx'
+import { Empty, QueryPart } from '../components/feedback.tsx'
+import { age, clock, dollars, plural, sinceMs, tokenCount, whole } from '../components/format.ts'
+import { useTerminalCommand } from '../shell/foot.tsx'
 import { Bars } from './bars.tsx'
+import { useHubNow } from '../data/clock.ts'
+import { tokensQuery } from '../data/queries.ts'
 
 export default function TokensScreen(): ReactNode {
-  const loaded = useHub<TokensReply>('tokens')
-  // Now and then, whatever happens: adding up reads the records of all runs.
-  useEvery(5_000, loaded.reload)
-  sameInTerminal('heimdall tokens report')
+  const query = useQuery(tokensQuery())
+  useTerminalCommand('heimdall tokens report')
   return (
-    <Part what="tokens" loaded={loaded}>
+    <QueryPart what="tokens" query={query}>
       {(reply) => (
         <>
           <Sums reply={reply} />
@@ -26,7 +26,7 @@ export default function TokensScreen(): ReactNode {
           <ByAgent reply={reply} />
         </>
       )}
-    </Part>
+    </QueryPart>
   )
 }
 
@@ -100,7 +100,7 @@ function Hours({ reply }: { readonly reply: TokensReply }): ReactNode {
   )
 }
 
-/** A bar that still grows is not to be taken for a quiet hour. */
+/** The last bar still grows: it is no quiet hour. */
 function Youngest({ hour }: { readonly hour: string | undefined }): ReactNode {
   const now = useHubNow()
   const agedMs = hour === undefined ? Infinity : sinceMs(hour, now)
@@ -187,7 +187,7 @@ function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): Reac
       <ul className="by-agent" style={{ '--rows': Math.ceil(dearest.length / 2) } as CSSProperties}>
         {dearest.map(({ agent_id, task, tokens }) => (
           <li key={agent_id}>
-            <a href={placeLink('session', agent_id)} className="by-agent-row">
+            <Link to="/session/$agent" params={{ agent: agent_id }} className="by-agent-row">
               <AgentName name={agent_id} />
               <span className="share" aria-hidden="true">
                 <i className="cached" style={{ width: `${(tokens.cached / most) * 100}%` }} />
@@ -196,7 +196,7 @@ function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): Reac
               <span className="number second">{tokenCount(tokens.total)}</span>
               <b className="number">{tokens.cost_usd === null ? '–' : dollars(tokens.cost_usd)}</b>
               <span className="second cut">{task ?? ''}</span>
-            </a>
+            </Link>
           </li>
         ))}
       </ul>

@@ -1,28 +1,20 @@
-// Server-sent events to one browser: named messages with ids, a sign of life now and then, and an end for one that does not read.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+// The live feed on one WebSocket: named messages with ids, a ping now and then, and an end for a browser that does not read.
+import type { WebSocket } from 'ws'
 import type { Clock, Timer } from '../../clock.ts'
 import { HUB_FEED_BEAT_MS, HUB_FEED_QUEUE_BYTES } from '../../limits.ts'
 import type { LiveEvents } from '../contract.ts'
 
 export class FeedStream {
-  readonly #response: ServerResponse
+  readonly #socket: WebSocket
   readonly #clock: Clock
   readonly #over = new AbortController()
   #beat: Timer | undefined
 
-  constructor(request: IncomingMessage, response: ServerResponse, clock: Clock) {
-    this.#response = response
+  constructor(socket: WebSocket, clock: Clock) {
+    this.#socket = socket
     this.#clock = clock
-    response.writeHead(200, {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store',
-      // For tunnels that would collect it first.
-      'X-Accel-Buffering': 'no',
-    })
-    // Comes back at once after a hub that was restarted.
-    response.write('retry: 1000\n\n')
-    request.socket.setNoDelay(true)
-    response.once('close', () => this.end())
+    socket.on('error', () => socket.terminate())
+    socket.once('close', () => this.end())
     this.#scheduleBeat()
   }
 
@@ -31,23 +23,22 @@ export class FeedStream {
     return this.#over.signal
   }
 
-  say<Name extends keyof LiveEvents>(name: Name, data: LiveEvents[Name], id?: string): void {
+  say<Name extends keyof LiveEvents>(event: Name, data: LiveEvents[Name], id?: string): void {
     if (this.signal.aborted) return
-    const idLine = id === undefined ? '' : `id: ${id}\n`
-    this.#response.write(`event: ${name}\n${idLine}data: ${JSON.stringify(data)}\n\n`)
-    // Asleep, or on a line that is too slow: it comes back with its last id and misses nothing.
-    if (this.#response.writableLength > HUB_FEED_QUEUE_BYTES) this.#response.destroy()
+    this.#socket.send(JSON.stringify({ event, id, data }))
+    // Asleep, or on a connection that is too slow: it comes back with its last id and misses nothing.
+    if (this.#socket.bufferedAmount > HUB_FEED_QUEUE_BYTES) this.#socket.terminate()
   }
 
   end(): void {
     this.#beat?.cancel()
     this.#over.abort()
-    this.#response.end()
+    this.#socket.close(1001)
   }
 
   #scheduleBeat(): void {
     this.#beat = this.#clock.after(HUB_FEED_BEAT_MS, () => {
-      this.#response.write(': here\n\n')
+      this.#socket.ping()
       this.#scheduleBeat()
     })
   }

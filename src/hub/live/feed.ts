@@ -1,5 +1,5 @@
 // The live feed of one browser: the state of a project and its changes, and what happened since the id that the browser brings, without gap or repeat.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { WebSocket } from 'ws'
 import { type Clock, pause } from '../../clock.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { HeimdallError } from '../../errors.ts'
@@ -35,19 +35,14 @@ export interface FeedOptions {
 }
 
 export interface FeedRequest {
-  /** `Last-Event-ID`, or what stands for it. */
+  /** The last id that the page received. */
   readonly after: string | undefined
   /** Lines of each thumbnail; 0 for none. */
   readonly screenLines: number
 }
 
-export async function serveFeed(
-  request: IncomingMessage,
-  response: ServerResponse,
-  wanted: FeedRequest,
-  options: FeedOptions,
-): Promise<void> {
-  const stream = new FeedStream(request, response, options.clock)
+export async function serveFeed(socket: WebSocket, wanted: FeedRequest, options: FeedOptions): Promise<void> {
+  const stream = new FeedStream(socket, options.clock)
   try {
     await new Feed(stream, wanted, options).run()
   } catch (error) {

@@ -1,5 +1,7 @@
 // The live feeds that are open: which project a page asks for, and from where on.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
 import { HeimdallError } from '../../errors.ts'
 import { HUB_SCREEN_LINES_MAX } from '../../limits.ts'
 import type { Projects } from '../projects.ts'
@@ -7,35 +9,36 @@ import { type FeedOptions, serveFeed } from './feed.ts'
 
 type FeedsOptions = Omit<FeedOptions, 'live' | 'runs'> & { readonly projects: Projects }
 
+/** A page sends nothing on this socket. */
+const MESSAGE_BYTES_MAX = 1_024
+
 export class Feeds {
   readonly #options: FeedsOptions
-  /** Of pages that look: they never end by themselves. */
-  readonly #open = new Set<ServerResponse>()
+  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MESSAGE_BYTES_MAX })
 
   constructor(options: FeedsOptions) {
     this.#options = options
   }
 
-  serve(request: IncomingMessage, response: ServerResponse): void {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { searchParams } = new URL(request.url ?? '', 'http://hub')
     let found: ReturnType<Projects['find']>
     try {
       found = this.#options.projects.find(searchParams.get('project') ?? undefined)
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
-      response.writeHead(404).end()
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
       return
     }
-    this.#open.add(response)
-    response.once('close', () => this.#open.delete(response))
-    const last = request.headers['last-event-id']
-    const after = (typeof last === 'string' ? last : undefined) ?? searchParams.get('after') ?? undefined
+    const after = searchParams.get('after') ?? undefined
     const screenLines = Math.min(Math.max(Number(searchParams.get('screens')) || 0, 0), HUB_SCREEN_LINES_MAX)
     const { live, runs } = found
-    void serveFeed(request, response, { after, screenLines }, { ...this.#options, live, runs })
+    this.#sockets.handleUpgrade(request, socket, head, (browser) => {
+      void serveFeed(browser, { after, screenLines }, { ...this.#options, live, runs })
+    })
   }
 
   end(): void {
-    for (const response of this.#open) response.end()
+    for (const socket of this.#sockets.clients) socket.close(1001)
   }
 }

@@ -1,42 +1,17 @@
-// A box that asks before something is done: what is to be filled in, one button that names the act, and why it could not be done.
-import { type ReactNode, useState } from 'react'
-import { HubError, post } from '../live/api.ts'
+// A dialog that asks before something is done: fields, one button that names the act, and why it failed.
+import type { ReactNode } from 'react'
+import type { HubError } from '../data/hub-error.ts'
 import { Button } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 
-interface Act<T> {
-  readonly error: string | null
-  readonly act: (path: string, body?: unknown) => void
-  readonly reply: T | undefined
-}
-
-/** Sends, and keeps what came of it. */
-export function useAct<T = unknown>(onDone?: () => void): Act<T> {
-  const [error, setError] = useState<string | null>(null)
-  const [reply, setReply] = useState<T | undefined>()
-  const act = (path: string, body: unknown = {}): void =>
-    void post<T>(path, body).then(
-      (data) => {
-        setReply(data)
-        setError(null)
-        onDone?.()
-      },
-      (reason: unknown) => {
-        if (!(reason instanceof HubError)) throw reason
-        setError(`${reason.code}: ${reason.message} ${reason.hint ?? ''}`)
-      },
-    )
-  return { error, act, reply }
-}
-
 interface ActDialogProps {
   readonly title: string
-  /** Names the act, as every button does. */
+  /** Names the act. */
   readonly verb: string
   /** Blue starts something; rose takes something away. */
   readonly kind: 'start' | 'harm'
   readonly isReady: boolean
-  readonly error: string | null
+  readonly error: HubError | null
   readonly onAct: () => void
   readonly onClose: () => void
   /** Beside the buttons. */
@@ -69,7 +44,7 @@ export function ActDialog({
         {children}
         {error !== null && (
           <p className="is-clash" role="alert">
-            ✕ {error}
+            ✕ {error.code}: {error.message} {error.hint}
           </p>
         )}
         <div className="row">

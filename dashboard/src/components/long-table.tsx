@@ -1,8 +1,9 @@
 // A table of any length: only the rows in sight are there, and more are asked for when the end comes near.
 import { useVirtualizer } from '@tanstack/react-virtual'
+import { Link, type LinkProps } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { useTaste } from '../shell/taste.ts'
-import { useNarrow } from './narrow.ts'
+import { usePreferences } from '../data/preferences.ts'
+import { useNarrow } from './media-query.ts'
 
 export interface Column<T> {
   readonly head: string
@@ -20,7 +21,7 @@ interface LongTableProps<T> {
   readonly rows: readonly T[]
   readonly idOf: (row: T) => string
   readonly selected: string | null
-  readonly linkOf: (row: T) => string
+  readonly linkOf: (row: T) => Pick<LinkProps, 'to' | 'params' | 'search'>
   readonly onEnd?: () => void
 }
 
@@ -37,7 +38,7 @@ export function LongTable<T>({
   onEnd,
 }: LongTableProps<T>): ReactNode {
   const scroll = useRef<HTMLDivElement>(null)
-  const { density } = useTaste()
+  const density = usePreferences((preferences) => preferences.density)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
@@ -83,14 +84,14 @@ export function LongTable<T>({
                 {columns.map(({ head, cell, isNumber }, place) => (
                   <span key={head} role="cell" className={isNumber === true ? 'number cut' : 'cut'}>
                     {place === 0 ? (
-                      <a
-                        href={linkOf(row)}
+                      <Link
+                        {...linkOf(row)}
                         className="long-link"
                         data-row={id}
                         aria-current={id === selected ? 'true' : undefined}
                       >
                         {cell(row)}
-                      </a>
+                      </Link>
                     ) : (
                       cell(row)
                     )}
@@ -105,7 +106,7 @@ export function LongTable<T>({
   )
 }
 
-/** The id that comes so many places after the selected one. */
+/** The id so many places after the selected one. */
 export function neighbour(ids: readonly string[], selected: string | null, by: number): string | undefined {
   const at = selected === null ? -1 : ids.indexOf(selected)
   return ids[Math.min(ids.length - 1, Math.max(0, at + by))]

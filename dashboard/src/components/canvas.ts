@@ -1,12 +1,12 @@
-// A canvas as large as its place, in the pixels of the screen, and the colours of the theme to draw with.
+// A canvas with the size of its element in device pixels, and the colours of the theme.
 
-interface CanvasPen {
+interface Canvas2d {
   readonly pen: CanvasRenderingContext2D
   readonly color: (name: string) => string
 }
 
 /** Empty, and as large as the element is now. */
-export function penOf(element: HTMLCanvasElement): CanvasPen | null {
+export function penOf(element: HTMLCanvasElement): Canvas2d | null {
   const ratio = window.devicePixelRatio
   element.width = element.clientWidth * ratio
   element.height = element.clientHeight * ratio

@@ -1,6 +1,6 @@
 // A box over the page: focus goes in, stays in, and back to where it was.
 import { type ReactNode, useEffect, useRef } from 'react'
-import { useKeys } from '../shell/keys.ts'
+import { useKeys } from '../shell/keys.tsx'
 
 const REACHABLE = 'button:not(:disabled),a[href],input:not(:disabled),textarea,select,[tabindex="0"]'
 

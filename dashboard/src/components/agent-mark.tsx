@@ -1,15 +1,41 @@
 // The letters of an agent on a hue of its own: never amber, never rose, and never the hue alone.
-import { createContext, type CSSProperties, type ReactNode, useContext } from 'react'
+import { createContext, type CSSProperties, type ReactNode, useContext, useMemo } from 'react'
 import { initials, lettersIn } from './format.ts'
 
 /** OKLCH hues of holders. */
 const HUES = [250, 195, 155, 125, 300, 340, 220, 275]
 
-/** Of those whose own hue a neighbour has; the same on every screen. */
-let moved: ReadonlyMap<string, number> = new Map()
+interface Marks {
+  /** Letters by name. */
+  readonly letters: ReadonlyMap<string, string>
+  /** Hues of holders, which differ from those of their neighbours on the map. */
+  readonly hues: ReadonlyMap<string, number>
+}
 
-/** By the name, so that an agent has its hue on every day, unless a neighbour on the map has it too. */
-export const hueOf = (name: string): number => moved.get(name) ?? HUES[placeOf(name)] ?? 250
+export const AgentMarks = createContext<Marks>({ letters: new Map(), hues: new Map() })
+
+export interface MarksOf {
+  readonly hueOf: (name: string) => number
+  readonly lettersOf: (name: string) => string
+}
+
+/** How agents are marked on every screen. */
+export function useMarks(): MarksOf {
+  const { letters, hues } = useContext(AgentMarks)
+  return useMemo(
+    () => ({
+      // By the name, so that an agent keeps its hue unless a neighbour on the map has it too.
+      hueOf: (name: string) => hues.get(name) ?? HUES[placeOf(name)] ?? 250,
+      lettersOf: (name: string) => letters.get(name) ?? initials(name),
+    }),
+    [letters, hues],
+  )
+}
+
+export const marksOf = (agents: readonly Holder[]): Marks => ({
+  letters: distinctLetters(agents.map(({ agent_id }) => agent_id)),
+  hues: distinctHues(agents),
+})
 
 function placeOf(name: string): number {
   let sum = 0x811c9dc5
@@ -22,9 +48,9 @@ interface Holder {
   readonly claims: readonly { readonly scopes: readonly string[] }[]
 }
 
-/** Holders by the first path that they hold: who stands within seven of another has another hue. Up to eight all differ. */
-export function keepNeighboursApart(agents: Iterable<Holder>): void {
-  const holders = [...agents]
+/** Holders in the order of the first path that they hold: within seven places, hues differ. */
+function distinctHues(agents: readonly Holder[]): ReadonlyMap<string, number> {
+  const holders = agents
     .flatMap(({ agent_id: name, claims }) => {
       const [first] = claims.flatMap(({ scopes }) => scopes).toSorted()
       return first === undefined ? [] : [{ name, first }]
@@ -39,11 +65,11 @@ export function keepNeighboursApart(agents: Iterable<Holder>): void {
     near.push(place)
     if (near.length >= HUES.length) near.shift()
   }
-  moved = next
+  return next
 }
 
 /** Letters by name: where two agents would share theirs, each gets a third. */
-export function lettersOf(names: Iterable<string>): ReadonlyMap<string, string> {
+function distinctLetters(names: readonly string[]): ReadonlyMap<string, string> {
   const byLetters = new Map<string, string[]>()
   for (const name of names) {
     const letters = initials(name)
@@ -58,17 +84,15 @@ export function lettersOf(names: Iterable<string>): ReadonlyMap<string, string> 
   return found
 }
 
-export const Letters = createContext<ReadonlyMap<string, string>>(new Map())
-
 export function AgentMark({ name, large = false }: { readonly name: string; readonly large?: boolean }): ReactNode {
-  const letters = useContext(Letters).get(name) ?? initials(name)
+  const { hueOf, lettersOf } = useMarks()
   return (
     <span
       className={large ? 'mark large' : 'mark'}
       style={{ '--hue': hueOf(name) } as CSSProperties}
       aria-hidden="true"
     >
-      {letters}
+      {lettersOf(name)}
     </span>
   )
 }

@@ -1,6 +1,7 @@
-// Loading, empty and broken parts: designed, and never larger than the part that has them.
+// What a part shows while it has no data: loading, empty, failed. Never larger than the part itself.
+import type { ErrorComponentProps } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
-import type { HubError } from '../live/api.ts'
+import type { HubError } from '../data/hub-error.ts'
 import { Copy } from './controls.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -64,8 +65,8 @@ export function Banner({
 const sentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
 
-/** What broke in one part: code, what still works, the command that mends it. */
-export function Broken({ what, error }: { readonly what: string; readonly error: HubError }): ReactNode {
+/** Why one part failed: code, what still works, the command that mends it. */
+export function Failed({ what, error }: { readonly what: string; readonly error: HubError }): ReactNode {
   return (
     <Banner
       kind="harm"
@@ -78,16 +79,26 @@ export function Broken({ what, error }: { readonly what: string; readonly error:
   )
 }
 
-/** One of the three, or what there is. */
-export function Part<T>({
+/** The data of a query, also when it is stale; before that, that it loads or why it failed. */
+export function QueryPart<T>({
   what,
-  loaded,
+  query: { data, error },
   children,
 }: {
   readonly what: string
-  readonly loaded: { readonly data: T | undefined; readonly error: HubError | undefined }
+  readonly query: { readonly data: T | undefined; readonly error: HubError | null }
   readonly children: (data: T) => ReactNode
 }): ReactNode {
-  if (loaded.data !== undefined) return children(loaded.data)
-  return loaded.error === undefined ? <Loading what={what} /> : <Broken what={`No ${what}`} error={loaded.error} />
+  if (data !== undefined) return children(data)
+  return error === null ? <Loading what={what} /> : <Failed what={`No ${what}`} error={error} />
+}
+
+/** A screen that throws while it renders does not take the others with it. */
+export function ScreenError({ error }: ErrorComponentProps): ReactNode {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  return (
+    <Banner kind="harm" icon="cross" title={`This screen cannot be drawn: ${name}.`}>
+      {message} The other screens work; loading the page again may help here.
+    </Banner>
+  )
 }

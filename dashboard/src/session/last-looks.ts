@@ -1,4 +1,4 @@
-// When this browser last looked at the changes of an agent: kept here alone, for a few hundred agents.
+// When the changes of an agent were last shown in this browser, for the choice "since you last looked".
 const KEY = 'heimdall.looks'
 const LOOKS_MAX = 300
 
@@ -8,24 +8,24 @@ function read(): Looks {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? '{}') as Looks
   } catch (error) {
-    // Storage that is switched off, or text that is not ours: nobody has looked yet.
+    // Storage that is disabled, or text of another program.
     if (error instanceof DOMException || error instanceof SyntaxError) return {}
     throw error
   }
 }
 
-/** As it was when the page was opened: looking now does not make the look before it go away. */
-const before = read()
+/** From before the page was loaded: a look at the changes now does not replace the last one. */
+const lastLooks = read()
 
-export const lookedBefore = (agent: string): string | null => before[agent] ?? null
+export const lastLookAt = (agent: string): string | null => lastLooks[agent] ?? null
 
-export function looked(agent: string, at: string): void {
+export function noteLook(agent: string, at: string): void {
   const { [agent]: _, ...others } = read()
   const kept = Object.entries(others).slice(-(LOOKS_MAX - 1))
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...Object.fromEntries(kept), [agent]: at }))
   } catch (error) {
-    // Full or switched off: the next look has no look before it, and says so by not offering it.
+    // Full or disabled: the next visit does not offer the choice.
     if (!(error instanceof DOMException)) throw error
   }
 }
