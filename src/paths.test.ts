@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { configDir, contains, findProject, PLANNING_MARK, resolveInside, sessionsDir, stateDir } from './paths.ts'
+import { configDir, contains, findProject, resolveInside, sessionsDir, stateDir } from './paths.ts'
 
 let dir: string
 beforeEach(() => {
@@ -27,7 +27,7 @@ describe('findProject', () => {
     })
   })
 
-  test('a linked worktree has its own root and shares the coordination folder', () => {
+  test('a linked worktree has its own root and shares the coordination and planning folders', () => {
     const main = join(dir, 'main')
     mkdirSync(main)
     git(main, 'init')
@@ -36,13 +36,36 @@ describe('findProject', () => {
     const linked = findProject(join(dir, 'linked'), {})
     expect(linked.root).toBe(join(dir, 'linked'))
     expect(linked.coordinationDir).toBe(join(main, '.git/heimdall'))
-    expect(linked.planningDir).toBe(join(dir, 'linked/.planning'))
-    // Made for an agent: it shares the planning root of the checkout that it was made from, while there is one.
-    const mark = join(main, '.git/worktrees/linked', PLANNING_MARK)
-    writeFileSync(mark, `${join(main, '.planning')}\n`)
-    expect(findProject(join(dir, 'linked'), {}).planningDir).toBe(join(main, '.planning'))
-    writeFileSync(mark, `${join(dir, 'gone/.planning')}\n`)
-    expect(findProject(join(dir, 'linked'), {}).planningDir).toBe(join(dir, 'linked/.planning'))
+    expect(linked.planningDir).toBe(join(main, '.planning'))
+    git(dir, 'clone', '--bare', main, join(dir, 'bare'))
+    git(join(dir, 'bare'), 'worktree', 'add', '-b', 'other', join(dir, 'of-bare'))
+    expect(findProject(join(dir, 'of-bare'), {}).planningDir).toBe(join(dir, 'bare/.planning'))
+    git(main, '-c', 'protocol.file.allow=always', 'submodule', 'add', join(dir, 'bare'), 'sub')
+    git(join(main, 'sub'), 'worktree', 'add', '-b', 'third', join(dir, 'of-sub'))
+    expect(findProject(join(dir, 'of-sub'), {}).planningDir).toBe(join(main, 'sub/.planning'))
+    expect(findProject(join(main, 'sub'), {}).planningDir).toBe(join(main, 'sub/.planning'))
+  })
+
+  test('the usual planning folder, named by HEIMDALL_PLANNING_DIR, is no island: its store is in the git folder', () => {
+    git(dir, 'init')
+    expect(findProject(dir, { HEIMDALL_PLANNING_DIR: '.planning' })).toEqual(findProject(dir, {}))
+  })
+
+  test('a store that is older than the repository moves into its git folder; one that came with its files does not', () => {
+    const before = join(dir, '.planning/.heimdall')
+    mkdirSync(before, { recursive: true })
+    writeFileSync(join(before, 'coordination.db'), 'older')
+    expect(findProject(dir, {}).coordinationDir).toBe(before)
+    git(dir, 'init')
+    expect(findProject(dir, {}).coordinationDir).toBe(join(dir, '.git/heimdall'))
+    expect(readFileSync(join(dir, '.git/heimdall/coordination.db'), 'utf8')).toBe('older')
+    expect(existsSync(before)).toBe(false)
+    const cloned = join(dir, 'cloned')
+    git(dir, 'init', cloned)
+    mkdirSync(join(cloned, '.planning/.heimdall'), { recursive: true })
+    writeFileSync(join(cloned, '.planning/.heimdall/coordination.db'), 'brought')
+    expect(findProject(cloned, {}).coordinationDir).toBe(join(cloned, '.git/heimdall'))
+    expect(existsSync(join(cloned, '.git/heimdall'))).toBe(false)
   })
 
   test('without git the folder itself, its state under .planning', () => {

@@ -1,5 +1,5 @@
 // Where things live: project root, planning root, git folders, XDG folders; and paths that may not leave a folder.
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
@@ -13,7 +13,7 @@ export interface Project {
   readonly root: string
   /** Shared by all linked worktrees of the repository; absent without git. */
   readonly gitCommonDir: string | undefined
-  /** `.planning`, or `HEIMDALL_PLANNING_DIR`. */
+  /** `.planning`, in linked worktrees that of the main checkout; or `HEIMDALL_PLANNING_DIR`. */
   readonly planningDir: string
   /** Holds `coordination.db` and what belongs to it. */
   readonly coordinationDir: string
@@ -29,14 +29,43 @@ export function findProject(cwd: string, env: Env): Project {
   const start = realFolder(cwd)
   const git = findGit(start)
   const root = git?.root ?? start
-  const override = env['HEIMDALL_PLANNING_DIR']
-  const planningDir =
-    override === undefined || override === '' ? (git?.planningDir ?? join(root, '.planning')) : resolve(cwd, override)
-  // With an explicit planning root the whole state sits inside it, so that a test or a fixture is an island.
-  const isIsland = override !== undefined && override !== ''
-  const coordinationDir =
-    isIsland || git === undefined ? join(planningDir, '.heimdall') : join(git.commonDir, 'heimdall')
+  const usual = join(git === undefined ? root : mainFolderOf(git), '.planning')
+  const override = env['HEIMDALL_PLANNING_DIR'] ?? ''
+  const planningDir = override === '' ? usual : resolve(cwd, override)
+  // With another planning root the whole state sits inside it, so that a test or a fixture is an island.
+  const isIsland = planningDir !== usual
+  const inPlanning = join(planningDir, '.heimdall')
+  const coordinationDir = isIsland || git === undefined ? inPlanning : movedIntoGit(inPlanning, git.commonDir)
   return { root, gitCommonDir: git?.commonDir, planningDir, coordinationDir }
+}
+
+/** The folder that all worktrees of a repository share for briefs: its main checkout, or a bare repository itself. */
+function mainFolderOf({ root, gitDir, commonDir }: Git): string {
+  if (gitDir === commonDir) return root
+  if (basename(commonDir) === '.git') return dirname(commonDir)
+  // The main checkout of a submodule.
+  const config = readFileSync(join(commonDir, 'config'), 'utf8')
+  const worktree = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1]
+  return worktree === undefined ? commonDir : resolve(commonDir, worktree)
+}
+
+/**
+ * The store of a folder that became a repository later moves out of the work tree, once. One that is not older than
+ * the repository came with its files, and stays where it is.
+ */
+function movedIntoGit(before: string, commonDir: string): string {
+  const dir = join(commonDir, 'heimdall')
+  const isStore = (folder: string): boolean => kindOf(join(folder, 'coordination.db')) === 'file'
+  if (isStore(dir) || !isStore(before)) return dir
+  if (statSync(before).birthtimeMs >= statSync(commonDir).birthtimeMs) return dir
+  try {
+    renameSync(before, dir)
+    return dir
+  } catch (error) {
+    if (isStore(dir)) return dir
+    if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'EXDEV', 'ENOTEMPTY', 'EEXIST')) throw error
+    return before
+  }
 }
 
 /** Nothing for a folder that is gone, or not for us to look into. */
@@ -61,8 +90,6 @@ function realFolder(path: string): string {
 
 interface Git extends GitFolders {
   readonly root: string
-  /** Of a worktree that was made for an agent. */
-  readonly planningDir?: string | undefined
 }
 
 export interface GitFolders {
@@ -78,9 +105,6 @@ export function gitFoldersOf(root: string): GitFolders | undefined {
   return git === undefined ? undefined : { gitDir: git.gitDir, commonDir: git.commonDir }
 }
 
-/** In the git folder of a linked worktree: names the planning root of the checkout that it was made from. */
-export const PLANNING_MARK = 'heimdall-planning'
-
 function findGit(start: string): Git | undefined {
   for (let dir = start; ; dir = dirname(dir)) {
     const git = gitAt(dir)
@@ -95,21 +119,9 @@ function gitAt(dir: string): Git | undefined {
   if (kind === undefined) return undefined
   // To the end of the text, as git reads it: a folder may have a line feed in its name.
   const gitDir = /^gitdir: ([^]+?)[\r\n]*$/.exec(readFileSync(dotGit, 'utf8'))?.[1]
-  return gitDir === undefined ? undefined : linked(dir, resolve(dir, gitDir))
-}
-
-function linked(root: string, gitDir: string): Git {
-  const commonDir = commonDirOf(gitDir)
-  try {
-    const planningDir = readFileSync(join(gitDir, PLANNING_MARK), 'utf8').replace(/\n$/, '')
-    // The checkout may have been removed since.
-    return kindOf(dirname(planningDir)) === 'dir'
-      ? { root, gitDir, commonDir, planningDir }
-      : { root, gitDir, commonDir }
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error
-    return { root, gitDir, commonDir }
-  }
+  if (gitDir === undefined) return undefined
+  const linked = resolve(dir, gitDir)
+  return { root: dir, gitDir: linked, commonDir: commonDirOf(linked) }
 }
 
 /** A linked worktree's git folder names the shared one in a file `commondir`; the main one has no such file. */

@@ -1,11 +1,13 @@
 // One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { HeimdallError } from '../errors.ts'
 import { createIdSource } from '../id-source.ts'
 import { printable } from '../ids.ts'
 import type { Env, Project } from '../paths.ts'
+import { ensureFolder, replaceFile } from '../storage/atomic-file.ts'
 import type { Author } from './log-entry.ts'
 import { rootHaid } from './who/haid.ts'
 import { type Machine, momentOf, readMachine } from './moment.ts'
@@ -55,6 +57,7 @@ export function openCoordination(options: CoordinationOptions): Coordination {
   refuseGone(options.project)
   const surroundings = around(options)
   const { clock, newId, now } = surroundings
+  hideFromGit(options.project)
   const member = fleet === undefined ? undefined : { now, openLog: () => fleet.openLog(options, membershipIn(store)) }
   const store: Store = openSqliteStore(storePath(options.project), { clock, newId, member, busyMs: options.busyMs })
   if (fleet !== undefined) {
@@ -70,6 +73,14 @@ export function openCoordination(options: CoordinationOptions): Coordination {
 function refuseGone({ root, gitCommonDir }: Project): void {
   const folder = gitCommonDir ?? root
   if (!existsSync(folder)) throw new HeimdallError('FOLDER_GONE', `${printable(folder)} was removed or moved away`)
+}
+
+/** Keys and the database in a planning folder are never committed. */
+function hideFromGit({ coordinationDir }: Project): void {
+  const ignored = join(coordinationDir, '.gitignore')
+  if (basename(coordinationDir) !== '.heimdall' || existsSync(ignored)) return
+  ensureFolder(coordinationDir)
+  replaceFile(ignored, '*\n', { mode: 0o600 })
 }
 
 /** A new store, or an old one, in the place of a member's copy: whatever it granted, the fleet would not know of. */

@@ -1,5 +1,5 @@
 // heimdall-claim and heimdall-haid as seed 000 calls them (briefing-origin §2.1, §2.2), and what a session may not do.
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -84,6 +84,49 @@ test('a claim from a subfolder, a linked worktree and through a symlink is one a
       scope,
     ).toContain('COLLISION')
   expect(await claim(project, ['check', 'outside/passwd'])).toMatchObject({ code: 4 })
+})
+
+test('keys and the database are never committed, and claims made before git init are carried over', async () => {
+  const project = temporaryProject({ git: false })
+  await project.run('bb', ['agent', 'register', '--name', 'amber-otter', '--role', 'coder'])
+  expect(
+    await project.run('heimdall-claim', ['claim', 'src', '--task', 'T-1', '--agent', 'amber-otter']),
+  ).toMatchObject({
+    code: 0,
+  })
+  expect(existsSync(project.path('.planning/.heimdall/keys'))).toBe(true)
+  project.git('init', '--quiet')
+  project.git('add', '-A')
+  expect(project.git('ls-files')).not.toContain('.heimdall')
+  const list = await project.run('heimdall-claim', ['list'])
+  expect(list.stdout).toMatch(/^ACTIVE CLAIMS \(1\)\n[^]*src\s.*amber-otter/)
+  expect(existsSync(project.path('.planning/.heimdall'))).toBe(false)
+  const released = await project.run('heimdall-claim', ['release', '--haid', 'amber-otter'])
+  expect(released).toMatchObject({ code: 0, stdout: 'released: src\n' })
+})
+
+test('a planning folder of its own inside a repository keeps its keys out of commits', async () => {
+  const project = temporaryProject()
+  const env = { HEIMDALL_PLANNING_DIR: project.path('fixture') }
+  await project.run('heimdall-claim', ['claim', 'src', '--task', 'T-1'], { env })
+  expect(existsSync(project.path('fixture/.heimdall/coordination.db'))).toBe(true)
+  project.git('add', '-A')
+  expect(project.git('ls-files')).toContain('fixture/protocol.log')
+  expect(project.git('ls-files')).not.toContain('.heimdall')
+})
+
+test('linked worktrees share facts, symbols and capsules', async () => {
+  const project = temporaryProject()
+  project.git('commit', '--quiet', '--allow-empty', '-m', 'first')
+  project.git('worktree', 'add', '-q', '../linked')
+  const cwd = project.path('../linked')
+  await project.run('heimdall-blackboard', ['set', 'dev_port', '5173'], { cwd })
+  await project.run('heimdall-resolve', ['set', 'F12', 'src/a.ts'])
+  await project.run('heimdall-capsule', ['write', 'w1', '--what', 'done'])
+  expect((await project.run('heimdall-blackboard', ['get', 'dev_port'])).stdout).toBe('5173\n')
+  expect((await project.run('heimdall-resolve', ['F12'], { cwd })).stdout).toBe('src/a.ts\n')
+  expect((await project.run('heimdall-capsule', ['list'], { cwd })).stdout).toBe('w1\n')
+  expect(existsSync(`${cwd}/.planning`)).toBe(false)
 })
 
 test('heimdall-haid: derived from the project, registered, revoked, enforced, reinstated', async () => {

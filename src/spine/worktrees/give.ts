@@ -4,11 +4,11 @@ import { dirname, join, relative } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
-import { type Env, PLANNING_MARK, type Project } from '../../paths.ts'
-import { ensureFolder, readFileIfThere, replaceFile } from '../../storage/atomic-file.ts'
+import type { Env, Project } from '../../paths.ts'
+import { ensureFolder } from '../../storage/atomic-file.ts'
 import { copyFiles, filesToCopy, notThere, type WantedPath } from './carry-over.ts'
 import { branchOf } from './condition.ts'
-import { ask, askIfThere, commitOf, foldersOf, git, type Git, gitIn, lastWords } from './git.ts'
+import { ask, askIfThere, commitOf, git, type Git, gitIn, lastWords } from './git.ts'
 import { freeBranch, freePath, refuseInside } from './new-place.ts'
 import { type AgentWorktree, readRecord, removeRecord, withWorktrees, writeRecord } from './owner-record.ts'
 import { presenceOf, registeredWorktrees } from './registered.ts'
@@ -142,9 +142,6 @@ async function finish(
   files: readonly string[],
 ): Promise<AgentWorktree> {
   const here = { ...at, cwd: record.path }
-  const mark = join(foldersOf(here).gitDir, PLANNING_MARK)
-  // One blackboard for all: the briefs of an agent are those of the checkout that it was started from.
-  if (readFileIfThere(mark) === undefined) replaceFile(mark, `${project.planningDir}\n`)
   const isFirst = record.copied.length === 0
   const brought = copyFiles(project.root, record.path, files)
   const known = new Set(record.copied.map(({ path }) => path))
