@@ -30,7 +30,7 @@ export function planningAt(place: LogPlace, referenceRoots: readonly string[]): 
   return { ...place, referenceRoots, log: (actor, action, detail) => record(place, actor, action, detail) }
 }
 
-/** Does something and logs it; a failure is logged with its code. */
+/** Does something and logs it; a failure is logged with its code, unless the folder cannot be read: then neither can the log. */
 export function logged<T>(
   planning: Planning,
   actor: LogActor,
@@ -43,7 +43,8 @@ export function logged<T>(
     planning.log(actor, done, detail)
     return result
   } catch (error) {
-    if (error instanceof HeimdallError) planning.log(actor, failed, `${detail} ${error.code}`)
+    if (error instanceof HeimdallError && !error.code.startsWith('STORE_'))
+      planning.log(actor, failed, `${detail} ${error.code}`)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 // How the launchers of seed contracts speak where they differ from ours: names of errors, exit codes, layout of JSON.
-import type { ErrorCode, HeimdallError } from '../errors.ts'
+import { EXIT, type ErrorCode, type HeimdallError } from '../errors.ts'
 
 export interface Manners {
   /** `bb agent reserve` calls itself `agent reserve` in its envelope. */
@@ -16,11 +16,11 @@ export interface Manners {
   readonly errorLine?: (code: string, message: string) => string
 }
 
-// 3 is how these two report a collision and a revoked identity: an error must not look like either.
-const keepThree = (exit: number): number => (exit === 3 ? 2 : exit)
+// Seed 000's launchers exit with 0 to 3, and 3 is a collision, a revoked identity or an unreadable store.
+const seedExit = (exit: number): number => (exit < 3 || exit >= EXIT.notRunnable ? exit : EXIT.usage)
 
 // Elsewhere 3 says that what was named does not exist; here, that a store could not be read.
-const BRIEFING: Manners = { exits: { STORE_CORRUPT: 3, STORE_UNREADABLE: 3 } }
+const BRIEFING: Manners = { exits: { STORE_CORRUPT: 3, STORE_UNREADABLE: 3 }, errorExit: seedExit }
 
 export const MANNERS: Readonly<Record<string, Manners>> = {
   bb: {
@@ -60,8 +60,8 @@ export const MANNERS: Readonly<Record<string, Manners>> = {
   'heimdall-resolve': BRIEFING,
   'heimdall-task-result': BRIEFING,
   'heimdall-validate': BRIEFING,
-  'heimdall-claim': { errorExit: keepThree },
-  'heimdall-haid': { errorExit: keepThree },
+  'heimdall-claim': { errorExit: seedExit },
+  'heimdall-haid': { errorExit: seedExit },
 }
 
 export function mannersOf(calledAs: string): Manners {
@@ -72,5 +72,6 @@ export function mannersOf(calledAs: string): Manners {
 export function exitOf(error: HeimdallError, calledAs: string, isSeedName: boolean): number {
   const { exits, errorExit } = mannersOf(calledAs)
   const { exit, seedExit } = error.entry
-  return exits?.[error.code] ?? errorExit?.(exit) ?? (isSeedName ? (seedExit ?? exit) : exit)
+  const usual = isSeedName ? (seedExit ?? exit) : exit
+  return exits?.[error.code] ?? errorExit?.(usual) ?? usual
 }

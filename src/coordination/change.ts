@@ -148,7 +148,7 @@ function refusal(agent: Agent, actor: AgentActor): HeimdallError | undefined {
   if (agent.revokedMs !== null) return revokedError(agent)
   if (agent.runtime.endedMs !== null)
     return new HeimdallError('IDENTITY_ENDED', `the session of ${agent.agentId} has ended`, {
-      hint: 'register under a name of your own, or adopt this one with evidence',
+      hint: `heimdall claim takeover PATH takes what it still holds; act under a name of your own, or adopt this one: bb-init --adopt ${agent.agentId}`,
     })
   return undefined
 }

@@ -1,7 +1,7 @@
 // Identity over MCP: the agent of the session or run that the server is in, or one of the connection's own. A name is a label and opens nothing.
 import { isOver } from '../coordination/who/alive.ts'
 import { actAs, type Caller, caller, recordRefusal } from '../coordination/who/caller.ts'
-import { type ConnectedClient, joinAsClient, takeUp } from '../coordination/who/clients.ts'
+import { type ConnectedClient, isEarlier, joinAsClient, takeUp } from '../coordination/who/clients.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Enrolled } from '../coordination/who/enrol.ts'
 import type { AgentActor } from '../coordination/change.ts'
@@ -107,6 +107,20 @@ async function ofClient(room: Coordination, options: IdentifyOptions): Promise<C
       `this session has ${owned.size} identities already, limit ${MCP_IDENTITIES_MAX}`,
     )
   return keep(room, owned, key, await joined(room, options), true)
+}
+
+/** The identity behind a HAID, if this connection has it or an earlier one of the same client had it. */
+export async function ownIdentity(
+  room: Coordination,
+  options: IdentifyOptions,
+  haid: string,
+): Promise<ClientIdentity | undefined> {
+  const known = [...options.owned.values()].find((identity) => identity.haid === haid)
+  if (known !== undefined || options.owned.has(OF_RUN)) return known
+  const agent = room.store.read((rows) => rows.agent(haid))
+  if (agent === undefined || !isEarlier(room, agent, options)) return undefined
+  const taken = await ofClient(room, { ...options, label: haid.slice(haid.indexOf('/') + 1) })
+  return taken.haid === haid ? taken : undefined
 }
 
 /** A label that another has is an attempt, and on record under the connection's own name; so is the attempt of a revoked client. */

@@ -9,6 +9,7 @@ import {
   isUnwritable,
   openCoordination,
   openCoordinationToRead,
+  projectHaid,
 } from '../coordination/coordination.ts'
 import { leaveSession } from '../coordination/who/enrol.ts'
 import { rootOf, slug } from '../coordination/who/haid.ts'
@@ -16,13 +17,14 @@ import { publish, takeIn } from '../coordination/frame.ts'
 import { KnownScopes } from '../coordination/claims/known-scopes.ts'
 import { placeOf } from '../coordination/who/place.ts'
 import { processRef } from '../coordination/who/process-ref.ts'
+import { readMachine } from '../coordination/moment.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { storePath } from '../coordination/store-path.ts'
 import { HeimdallError } from '../errors.ts'
 import { fleetDoor } from '../fleet/door.ts'
-import { type Env, findProject, type Project } from '../paths.ts'
+import { type Env, findProject, findProjectIfThere, type Project } from '../paths.ts'
 import { readStat } from '../processes.ts'
-import { type ClientIdentity, identify, type IdentifyOptions, isOfRun } from './client-identity.ts'
+import { type ClientIdentity, identify, type IdentifyOptions, isOfRun, ownIdentity } from './client-identity.ts'
 import { LedgerNews } from './ledger-news.ts'
 
 interface DeskOptions {
@@ -114,6 +116,27 @@ export class Desk {
     const room = await this.#currentRoom()
     if (this.#news.isDue(room.project, room.clock.wallMs())) await takeIn(this.#options, room)
     return identify(room, { env, client, label, ...this.#origin(), owned: this.#owned })
+  }
+
+  /** The identity behind another HAID, if the caller has or had it. */
+  async ownIdentity(client: string, haid: string): Promise<ClientIdentity | undefined> {
+    const { env } = this.#options
+    return ownIdentity(
+      await this.room(),
+      { env, client, label: undefined, ...this.#origin(), owned: this.#owned },
+      haid,
+    )
+  }
+
+  /** Whom the answer to a call names that could not be identified: the connection's own identity, or the one that it would have. */
+  attributed(client: string, error: HeimdallError): string | undefined {
+    const [own] = this.#owned.values()
+    if (own !== undefined) return own.haid
+    const { haid: revoked } = error.details ?? {}
+    if (error.code === 'AGENT_REVOKED' && typeof revoked === 'string') return revoked
+    const project = findProjectIfThere(this.#options.cwd, this.env)
+    if (project === undefined) return undefined
+    return `${rootOf(projectHaid(project, this.env, readMachine()))}/${slug(client) || 'client'}`
   }
 
   /** For what only reads: where nothing can be written, nobody is registered and nothing beats, and the answer is what is known. */

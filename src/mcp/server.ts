@@ -57,12 +57,16 @@ async function call(
     const identity = await (tool.readOnly ? desk.identityToRead(client, label) : desk.identity(client, label))
     haid = identity.haid
     checkInput(tool, input)
-    const outcome = await tool.run({ desk, ...identity }, input)
+    const outcome = await tool.run({ desk, client, ...identity }, input)
     if (!tool.readOnly) await desk.publish(identity.haid)
     return toResult(outcome)
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
-    return toResult({ refused: true, data: { ...errorData(error), ...(haid === undefined ? {} : { haid }) } })
+    const attributed = haid ?? desk.attributed(client, error)
+    return toResult({
+      refused: true,
+      data: { ...errorData(error), ...(attributed === undefined ? {} : { haid: attributed }) },
+    })
   }
 }
 

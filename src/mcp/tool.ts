@@ -36,6 +36,8 @@ export interface ToolOutcome {
 /** Who the call is attributed to; every result names it. */
 export interface ToolCaller {
   readonly desk: Desk
+  /** The name that the client gave itself. */
+  readonly client: string
   readonly haid: string
   readonly agentId: string
   /** The caller as the claim engine knows it. */

@@ -47,7 +47,7 @@ test('claim, check, list, show, heartbeat, release, reap; exit 3 is a collision 
     stdout: expect.stringContaining('no active claim'),
   })
   expect(await claim(project, ['claim', 'x', '--ttl', '0'])).toMatchObject({ code: 2 })
-  expect(await claim(project, ['claim', '../out'])).toMatchObject({ code: 4 })
+  expect(await claim(project, ['claim', '../out'])).toMatchObject({ code: 2 })
   expect((await claim(project, ['reap'])).stdout).toBe('reaped 0 expired claim(s); 1 active claim(s) remain\n')
 })
 
@@ -83,7 +83,35 @@ test('a claim from a subfolder, a linked worktree and through a symlink is one a
       ).stderr,
       scope,
     ).toContain('COLLISION')
-  expect(await claim(project, ['check', 'outside/passwd'])).toMatchObject({ code: 4 })
+  expect(await claim(project, ['check', 'outside/passwd'])).toMatchObject({ code: 2 })
+})
+
+test('seed 000: show keeps the claims of one holder apart', async () => {
+  const project = temporaryProject()
+  await claim(project, ['claim', 'src', '--task', 'T-1'])
+  await claim(project, ['claim', 'docs', '--task', 'T-2'])
+  const one = (task_ref: string, surface: string) => ({ task_ref, claimed_surfaces: [surface] })
+  expect(JSON.parse((await claim(project, ['show', '--json'])).stdout)).toMatchObject({
+    ...one('T-2', 'docs'),
+    claims: [one('T-1', 'src'), one('T-2', 'docs')],
+  })
+})
+
+test("exit codes of seed 000's launchers are 0 to 3, and 3 is no error", async () => {
+  const project = temporaryProject()
+  await claim(project, ['claim', 'src', '--task', 'T-1'])
+  await project.run('heimdall-haid', ['register', '--haid', 'haid:ana.box-1f2e/cursor'])
+  const forged = { HEIMDALL_HAID: 'haid:ana.box-1f2e/cursor', HEIMDALL_SECRET: 'guess' }
+  for (const [bin, args, env] of [
+    ['heimdall-claim', ['release', 'docs'], {}],
+    ['heimdall-claim', ['release'], forged],
+    ['heimdall-haid', ['register'], forged],
+    ['heimdall-haid', ['get', 'haid:ana.box-1f2e'], {}],
+    ['heimdall-haid', ['heartbeat', 'haid:ana.box-1f2e'], {}],
+  ] as const) {
+    const { code, stderr } = await project.run(bin, args, { env: { ...env } })
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(/^error: /)])
+  }
 })
 
 test('keys and the database are never committed, and claims made before git init are carried over', async () => {
@@ -152,7 +180,7 @@ test('heimdall-haid: derived from the project, registered, revoked, enforced, re
   }
   await person('revoke', root)
   expect(await haid('check', root)).toEqual([3, 'revoked'])
-  expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(4)
+  expect((await claim(project, ['claim', 'src', '--task', 'T-1'])).code).toBe(2)
   expect(JSON.parse((await haid('list', '--json'))[1])).toMatchObject({
     version: '1.0.0',
     agents: { [root]: { human: 'ana-maria', role: 'orchestrator', status: 'revoked' } },
@@ -209,7 +237,7 @@ test('bad stores and bad settings: a stable code, and nothing half done', async 
     8,
     'STORE_CORRUPT',
   ])
-  expect((await claim(project, ['check', 'src'])).code).toBe(8)
+  expect((await claim(project, ['check', 'src'])).code).toBe(2)
   const stale = await project.run('heimdall', ['agent', 'list', '--json'], {
     env: { ...project.env, BB_AGENT_STALE_MINUTES: '0' },
   })

@@ -85,7 +85,7 @@ async function run(at: Desk, client: string, name: string, args: object = {}): P
   const identity = await at.identity(client, undefined)
   const tool = findTool(name)
   if (tool === undefined) throw new Error(name)
-  return { ...(await tool.run({ desk: at, ...identity }, { ...args })).data }
+  return { ...(await tool.run({ desk: at, client, ...identity }, { ...args })).data }
 }
 
 test('a lease runs out though nothing is written, also for whoever has just read it', async () => {

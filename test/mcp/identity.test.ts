@@ -7,7 +7,7 @@ import { startTask } from '../../src/coordination/tasks.ts'
 import { joinAsClient } from '../../src/coordination/who/clients.ts'
 import type { Enrolled } from '../../src/coordination/who/enrol.ts'
 import { keysOf } from '../../src/coordination/who/key-files.ts'
-import { register, registerHaid } from '../../src/coordination/who/registration.ts'
+import { register, registerHaid, setRevoked } from '../../src/coordination/who/registration.ts'
 import { findProject } from '../../src/paths.ts'
 import { MINUTE, openRoom } from '../coordination/room.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -268,6 +268,65 @@ test('started again by the same program, a client goes on with what it held; sta
     data: { haid, result: expect.stringContaining('renewed') },
   })
   expect(await standing(project)).toEqual([['cursor', 'active']])
+})
+
+test('a restarted host takes up its claims without a collision with itself', async () => {
+  const project = temporaryProject()
+  const [file, ...args] = launcher('heimdall-ledger-mcp')
+  const host = async (): Promise<RawSession> => {
+    const session = new RawSession(project, { command: ['/bin/sh', '-c', '"$@"; exit', 'sh', file, ...args] })
+    await session.initialize('cursor')
+    return session
+  }
+  const first = await host()
+  const { haid } = (await first.call('make_claim', CLAIM)).data
+  await first.end()
+  const second = await host()
+  expect(await second.call('make_claim', CLAIM)).toMatchObject({
+    isError: false,
+    data: { haid, result: expect.stringContaining('renewed') },
+  })
+  expect(await standing(project)).toEqual([['cursor', 'active']])
+  expect(await history(project, 'INCURSION')).toEqual([])
+})
+
+test('release_claim with a HAID releases what the caller owns under it, or owned before', async () => {
+  const project = temporaryProject()
+  const first = await join(project, 'cursor')
+  const planner = (await first.call('make_claim', { ...CLAIM, client_identity: 'planner' })).data['haid']
+  expect(await first.call('release_claim', { haid: planner })).toMatchObject({ isError: false, data: { released: 1 } })
+  await first.call('make_claim', { ...CLAIM, client_identity: 'planner' })
+  await first.end()
+  const copilot = await join(project, 'copilot')
+  expect(await copilot.call('release_claim', { haid: planner })).toMatchObject({
+    isError: true,
+    data: { error: 'RELEASE_FORBIDDEN', hint: expect.stringContaining('heimdall claim takeover PATH') },
+  })
+  const second = await join(project, 'cursor')
+  expect(await second.call('release_claim', { haid: planner })).toMatchObject({ isError: false, data: { released: 1 } })
+  expect(await standing(project)).toEqual([])
+})
+
+test('seed 000, "Every tool result echoes the attributed HAID": errors too, also of a call that could not be identified', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  const { haid } = (await cursor.call('read_claims')).data
+  const own = `${String(haid).split('/')[0]}/copilot`
+  for (const [name, args, error] of [
+    ['read_claims', { client_identity: '!!' }, 'MCP_ARGUMENTS_INVALID'],
+    ['make_claim', { ...CLAIM, client_identity: 'cursor' }, 'IDENTITY_HELD'],
+    ['make_claim', { surfaces: [] }, 'MCP_ARGUMENTS_INVALID'],
+    ['resolve', { id: 'NOPE' }, 'SYMBOL_UNKNOWN'],
+  ] as const)
+    expect([name, await copilot.call(name, args)]).toEqual([
+      name,
+      { isError: true, data: expect.objectContaining({ error, haid: own }) },
+    ])
+  const env = { HEIMDALL_HAID: String(haid), HEIMDALL_SECRET: 'guess' }
+  const forger = await join(project, 'copilot', { env })
+  expect((await forger.call('release_claim')).data).toMatchObject({ error: 'IDENTITY_UNPROVEN', haid: own })
+  await inRoom(project, (room) => setRevoked(room, { kind: 'human', name: 'ana' }, String(haid), true))
+  expect((await cursor.call('read_claims')).data).toMatchObject({ error: 'AGENT_REVOKED', haid })
 })
 
 test('a HAID and its key prove a client wherever it is started, once nobody runs under that name', async () => {

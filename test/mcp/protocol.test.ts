@@ -40,6 +40,16 @@ test('seed 000 T-4: the round trip as printed, with two lines and the end of inp
   const haid = /haid:[a-z0-9-]+\.[a-z0-9-]+-[0-9a-f]{4}\/cursor/
   expect(claimed?.result.structuredContent['haid']).toMatch(haid)
   expect(claimed?.result.structuredContent['task_ref']).toMatch(/^T-9 \(via heimdall-ledger-mcp:haid:.*\/cursor\)$/)
+
+  // "bin/heimdall-claim list # → the claim, task_ref carries the cursor HAID"
+  const list = await project.run('heimdall-claim', ['list'])
+  expect(list.stdout).toMatch(/TASK_REF\n.*T-9 \(via heimdall-ledger-mcp:haid:.*\/cursor\)\n$/)
+  // The session of that claim has ended: a takeover is what releases it.
+  const named = claimed?.result.structuredContent['haid'] ?? ''
+  const refused = await project.run('heimdall-claim', ['release', '--haid', named])
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('hint: heimdall claim takeover PATH') })
+  expect(await project.run('heimdall', ['claim', 'takeover', 'src/a/**'])).toMatchObject({ code: 0 })
+  expect(await project.run('heimdall-claim', ['release'])).toMatchObject({ code: 0, stdout: 'released: src/a/**\n' })
 })
 
 describe('versions', () => {

@@ -17,7 +17,7 @@ import type { Bringer } from '../../coordination/ledger/brought-by.ts'
 import { REPORTED } from '../../coordination/ledger/reported.ts'
 import { oldCopyText } from '../../coordination/membership.ts'
 import { type Envelope, EVENT_TYPES, listEvents, NO_TASK } from '../../coordination/protocol.ts'
-import { claimRecord, conflictHint, conflictRecord } from '../../coordination/records.ts'
+import { claimRecord, conflictHint, conflictRecord, taskRef } from '../../coordination/records.ts'
 import { askingHere } from '../../coordination/who/caller.ts'
 import { readHaid } from '../../coordination/who/haid.ts'
 import { processRef } from '../../coordination/who/process-ref.ts'
@@ -188,14 +188,15 @@ export const list = (context: Context, task: string | undefined, all: boolean): 
 
 function listAnswer(context: Context, found: readonly Standing[], task: string | undefined): Answer {
   const records = found.map(claimRecord)
-  const rows = found.map(({ claim, agentId, liveness, expiresAt }) => [
+  const rows = found.map(({ claim, agentId, liveness, expiresAt, via }) => [
     claim.scopes.map(({ raw }) => raw).join(' '),
     context.isSeedName ? claim.holder : agentId,
     liveness,
     expiresAt,
-    claim.task ?? NO_TASK,
+    context.isSeedName ? taskRef(claim.task, via) : (claim.task ?? NO_TASK),
   ])
-  const table = renderTable(context.style, ['SCOPES', 'HOLDER', 'LIVENESS', 'EXPIRES', 'TASK'], rows)
+  const heads = ['SCOPES', 'HOLDER', 'LIVENESS', 'EXPIRES', context.isSeedName ? 'TASK_REF' : 'TASK']
+  const table = renderTable(context.style, heads, rows)
   const text = context.isSeedName
     ? [`ACTIVE CLAIMS (${records.length})`, ...(rows.length === 0 ? [] : [table])].join('\n')
     : rows.length === 0
@@ -211,21 +212,15 @@ export const show = (context: Context, named: string | undefined): Promise<Answe
       const haid = haidOf(context, db, named)
       const records = listClaims(db, { holder: haid }).map(claimRecord)
       const text = records.length === 0 ? `no active claim for ${haid}` : JSON.stringify(records, null, 2)
-      return { data: records, text, seedJson: merged(records) }
+      return { data: records, text, seedJson: newest(records) }
     },
     () => ({ data: [], text: 'no active claim', seedJson: null }),
   )
 
-/** Seed 000 has one claim per HAID: several are shown as one with all their surfaces. */
-function merged(records: readonly Record<string, unknown>[]): Record<string, unknown> | null {
-  const [first] = records
-  if (first === undefined) return null
-  const tasks = [...new Set(records.map((record) => String(record['task_ref'])))]
-  return {
-    ...first,
-    claimed_surfaces: records.flatMap((record) => record['claimed_surfaces'] as string[]),
-    task_ref: tasks.join(', '),
-  }
+/** Seed 000 has one claim per HAID: of several the newest, with all of them next to it. */
+function newest(records: readonly Record<string, unknown>[]): Record<string, unknown> | null {
+  const last = records.at(-1)
+  return last === undefined ? null : { ...last, claims: records }
 }
 
 export const heartbeat = (context: Context, named: string | undefined): Promise<Answer> =>

@@ -108,7 +108,7 @@ function notFound(message: string): HeimdallError {
 function forbidden(rows: Reader, claim: Claim): HeimdallError {
   const owner = rows.agent(claim.holder)?.agentId ?? claim.holder
   return new HeimdallError('RELEASE_FORBIDDEN', `claim ${claim.claimId} is held by ${owner}`, {
-    hint: `ask ${owner} to release it; a silent owner can be taken over from`,
+    hint: `ask ${owner} to release it; once it is silent: heimdall claim takeover PATH`,
   })
 }
 

@@ -24,8 +24,8 @@ export interface ConnectedClient {
 
 /**
  * The first live session of a client is `{root}/{client}`, further ones get four hex digits. A HAID that still holds
- * claims of an earlier session is taken up only when the same process has started that session as well: otherwise it
- * would be adoption without evidence. A label is what the caller asked for by name, so it is given as it is or not at all.
+ * claims of an earlier session is taken up by the process that started that session, or once that process has ended:
+ * then the client was started again. A label is what the caller asked for by name, so it is given as it is or not at all.
  */
 export async function joinAsClient(
   room: Coordination,
@@ -39,9 +39,9 @@ export async function joinAsClient(
       const own = `${rootOf(room.rootHaid)}/${slug(client) || 'client'}`
       const revoked = revokedClient(change.rows, { haid: own, client, startedBy })
       if (revoked !== undefined) throw revokedError(revoked)
-      const left = change.rows
-        .agentsOfTree(startedBy ?? '')
-        .find((agent) => agent.runtime.client === client && isLeftBehind(room, change, agent, name))
+      const left = [...change.rows.agentsOfTree(startedBy ?? ''), ...change.rows.agents()].find(
+        (agent) => isEarlier(room, agent, connection) && isLeftBehind(room, change, agent, name),
+      )
       const haid = left?.haid ?? freeHaid(room, change, { name, isAsked: label !== undefined })
       const known = change.rows.agent(haid)
       const origin = { secret, client, process, tree: startedBy }
@@ -72,6 +72,13 @@ function freeHaid(
     })
   while (!isFree(room, change, haid)) haid = `${root}/${name}-${room.randomBytes(2).toString('hex')}`
   return haid
+}
+
+/** A session of the same client that is over, and that this process or one that has ended started. */
+export function isEarlier(room: Coordination, agent: Agent, connection: ConnectedClient): boolean {
+  const { runtime } = agent
+  if (runtime.client !== connection.client || !isOver(room, agent)) return false
+  return runtime.tree !== null && (runtime.tree === connection.startedBy || room.fateOf(runtime.tree) === 'gone')
 }
 
 /** An earlier session under this name of which nobody is left, with what it held. */

@@ -139,7 +139,7 @@ function conflictList(conflicts: readonly Conflict[]): { conflicts: object[]; mo
 
 export const releaseClaim = tool({
   name: 'release_claim',
-  about: 'Release your claims: all of them, or one claim_id. Claims of others are refused.',
+  about: 'Release your claims: all, one claim_id, or those of a haid you had. Claims of others are refused.',
   args: { haid: 'text', claim_id: 'text' },
   async run(caller, { haid, claim_id }) {
     const room = await caller.desk.room()
@@ -149,6 +149,8 @@ export const releaseClaim = tool({
       return released(caller, (await releaseClaims(room, actor, { claimId: claim_id, cwd })).length)
     if (haid === undefined || haid === caller.haid)
       return released(caller, (await releaseClaims(room, actor, { cwd })).length)
+    const own = await caller.desk.ownIdentity(caller.client, haid)
+    if (own !== undefined) return released(caller, (await releaseClaims(room, own.actor, { cwd })).length)
     // Somebody else's: the engine refuses it claim by claim, and keeps the attempt on record.
     const other = room.store.read((rows) => findAgent(rows, haid))
     if (other === undefined) throw unknownAgent(haid)
