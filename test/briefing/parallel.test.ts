@@ -86,7 +86,9 @@ test('a folder that may not be entered is one clear line and exit 3, and its con
   await island.run('heimdall-resolve', ['set', 'F12', 'a.ts'])
   const before = island.read('protocol/symbols.json')
   chmodSync(island.root, 0o755)
-  chmodSync(island.path(''), 0o755)
+  chmodSync(island.path(''), 0o777)
+  island.write('protocol.log', '')
+  chmodSync(island.path('protocol.log'), 0o666)
   chmodSync(island.path('protocol'), 0o000)
   const [node, script] = launcher('heimdall-brief')
   const args = ['build', '--task', '1', '--spec', 'x', '--symbols', 'F12']

@@ -171,9 +171,9 @@ const WRECKS: readonly Wreck[] = [
           mkdirSync(inState(project, 'runs/r9/events.jsonl'), { recursive: true })
           put(inState(project, 'runs/.open/r9'), '')
         },
-        state: 'warn',
-        found: /run r9 cannot be closed/,
-        fix: /owner of the state folder/,
+        state: 'fail',
+        found: /r9\/events\.jsonl is a folder/,
+        fix: /^move it away/,
       },
       counters: {
         breaks(project) {

@@ -26,7 +26,7 @@ test('what has no canonical form is refused with its code', async () => {
   expect(await hash('{"a":1,"a":2}')).toMatchObject({
     code: 1,
     out: '',
-    err: expect.stringContaining('"a" stands twice') as string,
+    err: expect.stringContaining('duplicate key "a"') as string,
   })
   expect(JSON.parse((await hash('[1,', '--json')).out)).toMatchObject({ ok: false, error: { code: 'JSON_MALFORMED' } })
 })
