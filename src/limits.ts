@@ -668,8 +668,6 @@ export const NOTICE_CLOSE_MS = 1_000
 /** How often a shim looks whether a person has answered, while somebody waits; and how often while only the agent may come back. */
 export const ASK_LOOK_MS = 200
 export const ASK_LOOK_IDLE_MS = 2_000
-/** What a person is shown of a call's arguments. */
-export const ASK_PREVIEW_BYTES = 2_048
 /** What a client says of itself: name, version, capabilities. */
 export const CLIENT_META_BYTES_MAX = 16 << 10
 /** One secret; a variable of a process may have twice that on Linux. */

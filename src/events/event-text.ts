@@ -172,6 +172,11 @@ export class EventText {
     this.#put('approval_decided', { approval })
   }
 
+  /** The only call that asked was cancelled. */
+  approvalWithdrawn(approval: { readonly id: string; readonly rule_id: string }): void {
+    this.#put('approval_withdrawn', { approval })
+  }
+
   waitStart(wait: WaitStart): void {
     this.#put('wait_start', { wait })
   }
@@ -224,7 +229,7 @@ export class EventText {
 function envelopeOf(identity: RunIdentity): string {
   const { run_id, agent_id, client, env, source, principal, workload, haid, session_id } = identity
   // These come from the environment of the run, which may hold a secret.
-  const [agent, by, around] = [agent_id, principal, workload].map(redactValue)
+  const [agent, by, around] = [agent_id, principal, workload].map((one) => redactValue(one))
   return jsonValue({
     run_id,
     agent_id: agent,

@@ -15,12 +15,15 @@ const redactCarried = (text: string): string => withoutCarried(text, REDACTED)
 const redactShapes = (text: string): string => redactCarried(withoutJsonSecrets(text, REDACTED, redactCarried))
 
 /** A value with every string in it redacted, and everything under a key that names a secret. */
-export function redactValue(value: unknown): unknown {
-  if (typeof value === 'string') return redactShapes(value)
-  if (Array.isArray(value)) return value.map(redactValue)
+export function redactValue(value: unknown, redact: (text: string) => string = redactShapes): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item: unknown) => redactValue(item, redact))
   if (!isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, secretKind(key) === null ? redactValue(member) : REDACTED]),
+    Object.entries(value).map(([key, member]) => [
+      key,
+      secretKind(key) === null ? redactValue(member, redact) : REDACTED,
+    ]),
   )
 }
 

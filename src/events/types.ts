@@ -22,6 +22,7 @@ export const EVENT_TYPES = [
   'breaker_trip',
   'approval_requested',
   'approval_decided',
+  'approval_withdrawn',
   'wait_start',
   'wait_end',
   'files_changed',

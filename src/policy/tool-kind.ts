@@ -1,4 +1,4 @@
-// Classifies a tool as reading, writing or destroying, from its annotations and its name. The starter policy, policy diffs and the claim check use it: a tool whose kind is unknown or writing has its paths checked against claims.
+// Classifies a tool as reading, writing or destroying, from its annotations and its name. The starter policy and policy diffs use it; so does the claim check, for tools whose server says that they write (readOnlyHint: false).
 import type { Annotations } from './types.ts'
 
 export type ToolKind = 'reads' | 'writes' | 'destroys' | 'unknown'

@@ -39,6 +39,7 @@ export interface Question extends AskedCall, AskingRule {
   readonly runId: string
   readonly agentId: string
   readonly question: string
+  /** What a human reads of the arguments. */
   readonly argsPreview: string
   readonly askedAt: string
 }
@@ -62,7 +63,7 @@ export interface Request {
   readonly answered_at: string | null
   readonly lasts: string | null
   readonly of_rule: number | null
-  /** When the run ended before anybody had answered. */
+  /** When the run ended before there was an answer. */
   readonly closed_at: string | null
 }
 
@@ -128,7 +129,7 @@ export class Approvals {
 
   /** Puts a question, unless the same one is open already or there are too many. */
   ask(question: Question): Asked {
-    const id = requestId(question)
+    const id = questionId(question.runId, question, question)
     return this.#db.transaction(() => {
       const again = this.#db.prepare(`UPDATE requests SET times = times + 1 WHERE id = ? AND ${IS_OPEN}`).run(id)
       if (again.changes > 0) return { id, isNew: false }
@@ -159,6 +160,16 @@ export class Approvals {
     })
   }
 
+  /** The call was cancelled: its question goes, with an answer for once that came meanwhile. */
+  withdraw(id: string): void {
+    this.#db.transaction(() => {
+      const asked = this.#db.prepare('SELECT * FROM requests WHERE id = ?').get(id) as Request | undefined
+      if (asked === undefined) return
+      this.#db.prepare('DELETE FROM answers WHERE is_once = 1 AND call = ?').run(callKey(askedCall(asked)))
+      this.#db.prepare(`DELETE FROM requests WHERE id = ? AND (answer IS NULL OR lasts = 'once')`).run(id)
+    })
+  }
+
   /** Of questions that are no longer open the latest are kept, for `list --all`. */
   #forgetOldest(): void {
     this.#db
@@ -176,7 +187,7 @@ export class Approvals {
     return open
   }
 
-  /** The run has ended: nobody waits for the answers any more. One that is given all the same holds if the run goes on. */
+  /** The run has ended: its calls do not wait any more. An answer that is given all the same holds if the run goes on. */
   closeOpen(at: string): void {
     this.#db.prepare(`UPDATE requests SET closed_at = ? WHERE ${IS_OPEN}`).run(at)
   }
@@ -260,10 +271,10 @@ function callKey({ serverName, toolName, argsHash }: AskedCall): string {
 }
 
 /** Short enough to be typed, the same for the same question. */
-function requestId(call: Question): string {
+export function questionId(runId: string, { ruleId, ruleHash }: AskingRule, call: AskedCall): string {
   return (
     createHash('sha256')
-      .update(`${call.runId}\n${call.ruleId}\n${call.ruleHash}\n${callKey(call)}`)
+      .update(`${runId}\n${ruleId}\n${ruleHash}\n${callKey(call)}`)
       .digest('hex')
       // An agent chooses the arguments: short enough to type, too long to make two that meet.
       .slice(0, 16)

@@ -16,6 +16,7 @@ function openApprovals(folder: string): Approvals {
 }
 
 export interface RunApprovals {
+  readonly folder: string
   /** Opened with the first question. */
   opened(): Approvals
   close(): void
@@ -33,6 +34,7 @@ export function runApprovals(
   let membership: RunMembership | undefined
   let approvals: Approvals | undefined
   return {
+    folder: runDir ?? solo,
     opened() {
       if (runDir === null) membership ??= joinMembers(solo, alone.shimId)
       approvals ??= openApprovals(runDir ?? solo)

@@ -4,6 +4,7 @@ import type { RunStart, RunStatus } from '../events/types.ts'
 import { createIdSource } from '../id-source.ts'
 import { runsDirOf } from '../paths.ts'
 import type { Approvals } from './approvals.ts'
+import { writeAskedCall } from './asked-calls.ts'
 import { EventWriter, type EventWriterOptions } from './event-writer.ts'
 import { folderOf, openRun, type OpenRun, type RunRequest, type SharedRun } from './open-run.ts'
 import { runApprovals } from './open-questions.ts'
@@ -26,6 +27,8 @@ export interface RunPart {
   readonly recordPlace: string
   /** What persons are asked and have answered; opened with the first question. */
   readonly approvals: () => Approvals
+  /** Stores the whole text of a call that a question shows cut. */
+  readonly keepWhole: (id: string, text: string) => void
   /** An event that is not about a call. */
   readonly say: (put: (text: EventText) => void) => void
   /** Ends the run for all who take part in it. */
@@ -64,6 +67,7 @@ export async function takePart(request: PartRequest): Promise<RunPart> {
     shared,
     recordPlace: placeOf(request, run),
     approvals: () => approvals.opened(),
+    keepWhole: (id, whole) => writeAskedCall(approvals.folder, id, whole),
     say(put) {
       if (events.room('other', 1) === 'none') return
       put(text)

@@ -9,7 +9,7 @@ import { hm } from '../hm/hm.ts'
 import { runLauncher } from '../support/in-process.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { launcher, runProgram } from '../support/programs.ts'
-import { temporaryFolder } from '../support/project.ts'
+import { temporaryFolder, temporaryProject } from '../support/project.ts'
 import {
   bundle,
   checkBooks,
@@ -69,7 +69,7 @@ test('a call is held until a person allows it, and then it passes; it stands in 
     tool_name: 'write',
     question: 'May it write?',
     answer: null,
-    args_preview: expect.stringContaining('REDACTED'),
+    args_preview: 'a\npath: a\napi_key: [REDACTED]',
   })
   expect(shim.received()).not.toContain('write')
   expect(await person(shim.home, 'approve', id)).toContain(`Allowed ${id}: this call of write, once`)
@@ -195,7 +195,7 @@ test('only a person answers, and only what was asked', async () => {
 test('the first characters of an id are enough where they name one call, and a denial says why', async () => {
   const shim = startShim({ policy: bundle([ask(0)]) })
   // Ids are hashes of the call: enough calls for two that start alike.
-  for (let i = 0; i < 40; i += 1) shim.send(toolCall(i, 'write', { i }))
+  for (let i = 0; i < 40; i += 1) shim.send(toolCall(i, 'write', { path: String(i) }))
   await shim.answer(39)
   const ids = (await listed(shim.home)).map(({ id }) => String(id))
   expect(ids).toHaveLength(40)
@@ -203,7 +203,7 @@ test('the first characters of an id are enough where they name one call, and a d
   const denied = await person(shim.home, 'deny', id.slice(0, 4), '-m', 'use the test database')
   expect(denied).toContain(`Denied ${id}: this call of write, for the whole run`)
   const { args_preview: args } = (await listed(shim.home)).find((one) => one['id'] === id) ?? {}
-  const refused = await shim.call('write', JSON.parse(String(args)) as object)
+  const refused = await shim.call('write', { path: String(args).split('\n')[0] })
   expect(reason(refused)).toBe('APPROVAL_DENIED')
   expect(refused['error'].message).toContain('denied by a human: use the test database')
   const tooShort = ownTerminal([...launcher('heimdall'), 'approve', ids[0]?.slice(0, 3) ?? ''], {
@@ -262,6 +262,93 @@ test('a client that leaves or gives up while its call is held leaves no call wit
   expect(shim.received()).not.toContain('write')
   expect(ofType(events, 'tool_call_end').length).toBe(3)
   expect(checkBooks(events)).toEqual([])
+})
+
+test('a call that is cancelled takes its question back, and an approval that came meanwhile (seed 004 §3.1)', async () => {
+  const shim = startShim({ policy: bundle([ask(50_000)]) })
+  const cancel = (id: number): void =>
+    shim.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
+  shim.send(toolCall(1, 'write', { path: 'a' }))
+  const id = await openId(shim.home)
+  cancel(1)
+  await until('the question to be gone', async () => ((await listed(shim.home)).length === 0 ? true : undefined))
+  const late = ownTerminal([...launcher('heimdall'), 'approve', id], { cwd: shim.home, env: { HOME: shim.home } })
+  expect([await late.ended, late.written()]).toEqual([3, expect.stringContaining('no waiting call has the id')])
+  // Asked again, it is a new question.
+  shim.send(toolCall(2, 'write', { path: 'a' }))
+  expect(await openId(shim.home)).toBe(id)
+  expect(shim.received()).not.toContain('write')
+  // Of two calls alike one goes on waiting.
+  shim.send(toolCall(3, 'write', { path: 'a' }))
+  await shim.call('read')
+  cancel(2)
+  await shim.call('read')
+  await person(shim.home, 'approve', id)
+  expect(await shim.answer(3)).toHaveProperty('result')
+  const { events } = await shim.end()
+  expect(ofType(events, 'approval_withdrawn')).toMatchObject([{ approval: { id, rule_id: 'ask-writes' } }])
+  expect(checkBooks(events)).toEqual([])
+})
+
+test('an approval for once that came before the cancellation does not allow the repetition', () => {
+  const folder = join(temporaryFolder(), 'run')
+  mkdirSync(folder, { recursive: true })
+  withApprovals(folder, (approvals) => {
+    const call = { serverName: 's', toolName: 'write', argsHash: 'h' }
+    const rule = { ruleId: 'ask', ruleHash: 'r' }
+    const moment = { bootId: 'b', monoMs: 0 }
+    const put = { ...call, ...rule, runId: 'run', agentId: 'amber', question: '?', argsPreview: '', askedAt: '' }
+    approvals.ask(put)
+    const [request] = approvals.list()
+    if (request === undefined) throw new Error('no question')
+    approvals.answer(request, 'allow', { by: 'ana', at: '', lasts: { kind: 'once' }, ofRule: false, now: moment })
+    expect(approvals.find([rule], call, moment).byRule.size).toBe(1)
+    approvals.withdraw(request.id)
+    expect(approvals.find([rule], call, moment).byRule.size).toBe(0)
+  })
+})
+
+test('15 KB of content do not hide the path, and what is cut is shown by --show', async () => {
+  const shim = startShim({ policy: bundle([ask(0)]) })
+  const content = Array.from({ length: 1_500 }, (_, i) => `line ${i}`).join('\n')
+  await shim.call('write_file', { content, path: '/etc/passwd' })
+  const id = await openId(shim.home)
+  const { stdout } = await runLauncher('heimdall', ['approve'], { env: { HOME: shim.home } })
+  expect(stdout.split('\n')[0]).toMatch(new RegExp(`^${id}  open  \\S+ write_file /etc/passwd$`))
+  expect(stdout).toContain('May it write? (unknown, rule ask-writes)')
+  expect(stdout).toContain('… 1488 more lines')
+  expect(stdout).toContain(`all of it: heimdall approve --show ${id}`)
+  expect(stdout).not.toContain('line 700')
+  const whole = await runLauncher('heimdall', ['approve', '--show', id.slice(0, 8)], { env: { HOME: shim.home } })
+  for (const line of ['line 0', 'line 700', 'line 1499']) expect(whole.stdout).toContain(`  | ${line}\n`.trimEnd())
+  expect(whole.stdout).not.toContain('more lines')
+  await shim.end()
+})
+
+test('a question in a host that the user started is in status and next', async () => {
+  const { root: home } = temporaryProject()
+  const shim = startShim({
+    policy: bundle([ask(0)]),
+    bin: 'heimdall',
+    home,
+    cwd: home,
+    env: { CLAUDE_CODE_SESSION_ID: 'aa11' },
+  })
+  await shim.call('write_file', { text: 'x', path: 'src/a.ts' })
+  const id = await openId(home)
+  for (const [command, pick] of [
+    ['status', (data: Json) => (data['waits'] as Json[])[0]],
+    ['next', (data: Json) => data['wait'] as Json],
+  ] as const) {
+    const { stdout } = await runLauncher('heimdall', [command, '--json'], { env: { HOME: home }, cwd: home })
+    expect(pick((JSON.parse(stdout) as { data: Json }).data), command).toMatchObject({
+      id,
+      kind: 'permission',
+      asks: expect.stringMatching(/write_file src\/a\.ts: May it write\?$/),
+      detail: expect.stringContaining('path: src/a.ts'),
+    })
+  }
+  await shim.end()
 })
 
 test('a run that ends takes held calls with it', async () => {

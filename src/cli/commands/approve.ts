@@ -3,12 +3,13 @@ import { bootId } from '../../boot-id.ts'
 import { HeimdallError } from '../../errors.ts'
 import { runsDirOf } from '../../paths.ts'
 import { requirePerson } from '../../person.ts'
+import { seeable } from '../../pins/difference.ts'
 import type { Lasts, PersonAnswer, Request } from '../../runs/approvals.ts'
+import { readAskedCall } from '../../runs/asked-calls.ts'
 import { factsOf } from '../../runs/run-facts.ts'
 import { knownRun } from '../../runs/known-run.ts'
 import { requestsIn, withApprovals } from '../../runs/open-questions.ts'
 import { type Answer, command, type Command, type Context, type FlagSpec } from '../command.ts'
-import { renderTable } from '../render/style.ts'
 
 const FIELDS =
   'id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule, closed_at'
@@ -20,6 +21,10 @@ const ids = {
   help: 'id of a waiting call, or its first characters (four or more)',
   variadic: true,
 } as const
+const show = {
+  value: 'ID',
+  help: 'show one call whole: target or command, change, arguments',
+} as const satisfies FlagSpec
 const all = { help: 'list answered and closed ones too' } as const satisfies FlagSpec
 const lastsFlags = {
   once: { help: 'for the next such call only' },
@@ -45,14 +50,16 @@ export const commands: readonly Command[] = [
     summary: 'List calls that wait for approval, or approve them',
     about: `${aboutList} ${aboutApprove}`,
     args: [{ ...ids, optional: true }],
-    flags: { all, ...lastsFlags },
+    flags: { all, show, ...lastsFlags },
     examples: {
       'heimdall approve': 'lists what waits',
+      'heimdall approve --show 1f2e': 'shows the call whose id starts with 1f2e, with nothing cut',
       'heimdall approve 1f2e': 'allows the call whose id starts with 1f2e, once',
       'heimdall approve 1f2e --rule --for 10m': 'allows every call that the rule asks about, for ten minutes',
     },
-    output: `without an id ${LISTED}, else ${ANSWERED}`,
+    output: `without an id ${LISTED}, with --show request and call_text, else ${ANSWERED}`,
     run: async (context, { args, flags }) => {
+      if (flags.show !== undefined) return showCall(context, flags.show)
       if (args.id.length > 0) return answer(context, args.id, 'allow', flags)
       if (lastsOf(flags) !== undefined || flags.rule === true)
         throw new HeimdallError('USAGE', 'no id given', { hint: 'heimdall approve lists the calls that wait' })
@@ -112,21 +119,33 @@ async function list(context: Context, showsAll: boolean, runId?: string): Promis
     .map(({ request }) => shown(request))
     .filter((one) => (showsAll || isOpen(one)) && (runId ?? one.run_id) === one.run_id)
     .sort((a, b) => a.asked_at.localeCompare(b.asked_at))
-  const rows = requests.map((one) => [
-    one.id,
-    one.answer ?? (one.closed_at === null ? 'open' : 'closed'),
-    one.agent_id,
-    `${one.server_name}/${one.tool_name}`,
-    one.question,
-    one.args_preview,
-  ])
-  return {
-    data: { requests },
-    text:
-      rows.length === 0
-        ? 'No call waits for approval.'
-        : renderTable(context.style, ['ID', 'STATE', 'AGENT', 'TOOL', 'QUESTION', 'ARGUMENTS'], rows),
-  }
+  const texts = requests.map((one) => textOf(context, one, one.args_preview))
+  return { data: { requests }, text: texts.length === 0 ? 'No call waits for approval.' : texts.join('\n\n') }
+}
+
+function showCall(context: Context, id: string): Answer {
+  const { folder, request } = withId(id, requestsIn(runsDirOf(context.env)))
+  const callText = readAskedCall(folder, request.id) ?? request.args_preview
+  return { data: { request: shown(request), call_text: callText }, text: textOf(context, request, callText) }
+}
+
+/** The tool and its target, the question, then the call in lines. The words are those of agents and servers. */
+function textOf(
+  { style }: Context,
+  request: Pick<
+    Request,
+    'id' | 'server_name' | 'tool_name' | 'agent_id' | 'question' | 'rule_id' | 'answer' | 'closed_at'
+  >,
+  callText: string,
+): string {
+  const { id, server_name: server, tool_name: tool, agent_id: agent, question, rule_id: rule } = request
+  const [target = '', ...lines] = callText.split('\n').map(seeable)
+  const state = request.answer ?? (request.closed_at === null ? 'open' : 'closed')
+  return [
+    `${id}  ${state}  ${style.color.bold(seeable(`${server} ${tool} ${target}`))}`,
+    seeable(`  ${question} (${agent}, rule ${rule})`),
+    ...lines.map((line) => `  ${line}`),
+  ].join('\n')
 }
 
 interface AnswerFlags {

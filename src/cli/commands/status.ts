@@ -2,6 +2,7 @@
 import { HeimdallError } from '../../errors.ts'
 import { SNOOZE_MS } from '../../limits.ts'
 import { requirePerson } from '../../person.ts'
+import { seeable } from '../../pins/difference.ts'
 import type { Fleet, Wait } from '../../spine/fleet/fleet.ts'
 import { type FleetOptions, lookAtFleet } from '../../spine/fleet/look.ts'
 import { snooze } from '../../spine/fleet/snooze.ts'
@@ -14,7 +15,7 @@ import { socketDir } from '../session-flags.ts'
 /** `data` of `status` and `top`. */
 export const FLEET_OUTPUT =
   'at, project {root, name}, agents (state, since, evidence, task, branch, claims, calls, waits of each), waits (what ' +
-  'needs a human, oldest first: id, kind, agent, since, what is asked, evidence, answers), collisions, counts (agents by ' +
+  'needs a human, oldest first: id, kind, agent, since, what is asked, detail of a tool call, evidence, answers), collisions, counts (agents by ' +
   'state; waiting counts waits that are not snoozed), calls, cost (null where no transcript reports usage), tokens (from ' +
   'the token ledger, or null), since (start of the oldest active run), policies (of active runs; they govern MCP calls ' +
   'through the shim), missing (sources that could not be read, with the error code)'
@@ -170,6 +171,7 @@ async function visitAll(context: Context, options: FleetOptions): Promise<Answer
 async function visit(context: Context, fleet: Fleet, wait: Wait): Promise<boolean> {
   const age = shortSpan(Date.parse(fleet.at) - Date.parse(wait.since))
   context.note(`${wait.agent_id ?? fleet.project.name}, for ${age}: ${wait.kind}: ${wait.asks}`)
+  if (wait.detail !== null) context.note(wait.detail.split('\n').map(seeable).join('\n'))
   const dir = fleet.agents.find(({ session_id: id }) => id === wait.session_id)?.socket_dir ?? null
   if (wait.answers[0]?.act !== 'attach' || wait.session_id === null || dir === null) {
     const { askAnswer } = await import('../wait-answers.ts')

@@ -38,6 +38,7 @@ const wait = (agentId: string): Wait => ({
   session_id: agentId,
   run_id: 'r1',
   asks: 'npm run db:migrate -- --env staging 配達',
+  detail: null,
   since: ago(14),
   evidence: { source: 'hook', seen: 'PermissionRequest' },
   answers: [],

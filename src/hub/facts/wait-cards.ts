@@ -37,7 +37,7 @@ export function waitCardOf(wait: Wait, fleet: Fleet, about: AboutWaits): WaitCar
     run_id: wait.run_id ?? agent?.run_id ?? null,
     task: place.task ?? agent?.task?.id ?? null,
     title: titleOf(wait),
-    asked: (place.note === undefined ? undefined : about.noteText(place.note)) ?? titleOf(wait),
+    asked: (place.note === undefined ? wait.detail : about.noteText(place.note)) ?? titleOf(wait),
     since: wait.since,
     evidence: evidenceOf(wait.evidence, wait.since),
     answers: answersOf(wait, { session: agent?.session_id ?? null, showsPin: pin !== undefined, collision, about }),

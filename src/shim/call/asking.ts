@@ -2,15 +2,22 @@
 import { bootId } from '../../boot-id.ts'
 import { type Clock, type Timer, within } from '../../clock.ts'
 import { HeimdallError } from '../../errors.ts'
-import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_PREVIEW_BYTES, NOTICE_CLOSE_MS } from '../../limits.ts'
-import { cutAtBytes } from '../../events/preview.ts'
+import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, NOTICE_CLOSE_MS } from '../../limits.ts'
 import type { CallNames, EventText } from '../../events/event-text.ts'
 import type { Redact } from '../../events/redact.ts'
 import { isAnswered } from '../../policy/decide/decisions.ts'
 import type { Plan } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
-import type { Approvals, AskedCall, FoundAnswers, BootMoment, Request } from '../../runs/approvals.ts'
+import {
+  type Approvals,
+  type AskedCall,
+  type BootMoment,
+  type FoundAnswers,
+  questionId,
+  type Request,
+} from '../../runs/approvals.ts'
 import type { CallArguments } from './call-arguments.ts'
+import { callText } from './call-text.ts'
 import type { JudgedCall, ToolCall } from './judged-call.ts'
 import type { IdKey, MessageId } from '../messages/message-id.ts'
 import type { SessionNotice } from './session-notice.ts'
@@ -36,6 +43,8 @@ export interface AskingOptions {
   readonly agentId: string
   /** Opened with the first question. */
   readonly approvals: () => Approvals
+  /** Stores what a human reads of a call where the question has it cut. */
+  readonly keepWhole: (id: string, text: string) => void
   readonly clock: Clock
   readonly redact: Redact
   /** For the arguments, which pass. */
@@ -46,6 +55,7 @@ export interface AskingOptions {
   readonly note: (line: string) => void
 }
 
+const EMPTY = Buffer.from('{}')
 const NOBODY_SAID: FoundAnswers = { byRule: new Map(), onceIds: new Map() }
 
 export class Asking {
@@ -81,20 +91,29 @@ export class Asking {
     const { ask, rule_id: ruleId } = judged.decision
     if (ask === undefined || ruleId === null) return 'the rule does not ask'
     const question = redact(ask.question)
+    const call = this.#callOf(judged.call, judged.args)
+    const rule = { ruleId, ruleHash: ask.rule_hash }
+    const questioned = questionId(runId, rule, call)
+    const { argsBytes } = judged.call
+    const shown = callText(
+      argsBytes?.length === 0 ? EMPTY : argsBytes,
+      previews,
+      `heimdall approve --show ${questioned}`,
+    )
     const put = {
-      ...this.#callOf(judged.call, judged.args),
-      ruleId,
-      ruleHash: ask.rule_hash,
+      ...call,
+      ...rule,
       runId,
       agentId,
       question,
-      argsPreview: previewOf(previews(String(judged.call.argsBytes ?? ''))),
+      argsPreview: shown.short,
       askedAt: new Date(clock.wallMs()).toISOString(),
     }
     const asked = this.#tried(() => this.#options.approvals().ask(put))
     if (asked === undefined) return 'questions cannot be kept at present'
     if ('isFull' in asked) return `${asked.open} questions are open already`
     const { id, isNew } = asked
+    if (isNew && shown.whole !== shown.short) this.#tried(() => this.#options.keepWhole(id, shown.whole))
     if (isNew)
       say((text) =>
         text.approvalRequested(namesOf(judged), {
@@ -125,8 +144,24 @@ export class Asking {
   /** The client has given the call up. */
   cancelled(key: IdKey): JudgedCall | undefined {
     const held = this.#held.find(({ id }) => id.key === key)
-    if (held !== undefined) this.#drop(held)
-    return held?.judged
+    if (held === undefined) return undefined
+    this.#drop(held)
+    this.#withdraw(held.judged)
+    return held.judged
+  }
+
+  /** An approval of a call that was cancelled must not be there for its repetition. */
+  #withdraw({ call, args, decision: { ask, rule_id: ruleId } }: JudgedCall): void {
+    const { runId, say } = this.#options
+    if (ask === undefined || ruleId === null) return
+    const idOf = ({ call: asked, args: given }: Pick<JudgedCall, 'call' | 'args'>): string =>
+      questionId(runId, { ruleId, ruleHash: ask.rule_hash }, this.#callOf(asked, given))
+    const id = idOf({ call, args })
+    // The same call, made twice, still waits once.
+    if (this.#held.some(({ judged }) => idOf(judged) === id)) return
+    this.#tried(() => this.#options.approvals().withdraw(id))
+    say((text) => text.approvalWithdrawn({ id, rule_id: ruleId }))
+    this.#lookSoon()
   }
 
   /** Nobody waits any more: the client has left, or the run is over. */
@@ -226,10 +261,4 @@ export class Asking {
       return undefined
     }
   }
-}
-
-/** What a person reads says that it is not all: padding must not hide an end. */
-function previewOf(text: string): string {
-  const cut = cutAtBytes(text, ASK_PREVIEW_BYTES)
-  return cut === text ? text : `${cut} … (cut, ${Buffer.byteLength(text)} bytes in all)`
 }

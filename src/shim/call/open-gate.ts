@@ -63,6 +63,7 @@ export function openGate(parts: GateParts): OpenGate {
     runId: run.runId,
     agentId: identity.agent_id,
     approvals: run.approvals,
+    keepWhole: run.keepWhole,
     clock,
     redact,
     previews,

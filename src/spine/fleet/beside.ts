@@ -2,11 +2,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { STATUS_SHOWN_MS } from '../../limits.ts'
-import type { Env, Project } from '../../paths.ts'
+import { type Env, type Project, runsDirOf } from '../../paths.ts'
 import { pinsDir } from '../../pins/pins-folder.ts'
 import type { Request } from '../../runs/approvals.ts'
 import { questionsPath } from '../../runs/questions-path.ts'
 import type { ExitRecord } from '../../sessions/keeper.ts'
+import { namesIn } from '../../storage/folder-names.ts'
 import { filesIn, readExitRecord } from '../../sessions/session-files.ts'
 import { sessionElsewhere } from '../session-name.ts'
 import type { ChangedTools } from './facts.ts'
@@ -17,6 +18,24 @@ export async function openApprovals(runsDir: string, folder: string): Promise<re
   if (!existsSync(questionsPath(runDir))) return []
   const { readApprovals } = await import('../../runs/open-questions.ts')
   return readApprovals(runDir).filter(({ answer, closed_at: closed }) => answer === null && closed === null)
+}
+
+/** In runs of the project that `heimdall run` did not start, such as those of a host in the user's own terminal. */
+export async function approvalsOfHosts(
+  { env, project }: { readonly env: Env; readonly project: Project },
+  ownRuns: ReadonlySet<string>,
+): Promise<readonly Request[]> {
+  const runsDir = runsDirOf(env)
+  const found: Request[] = []
+  // Marks of runs that have not ended: a look at every run there ever was would take too long.
+  for (const folder of namesIn(join(runsDir, '.open'))) {
+    const open = ownRuns.has(folder) ? [] : await openApprovals(runsDir, folder)
+    if (open.length === 0) continue
+    const { firstEvent, originOf, Repositories } = await import('../../runs/run-project.ts')
+    const origin = originOf(firstEvent(join(runsDir, folder)))
+    if (new Repositories(env).isOf(origin, project, undefined)) found.push(...open)
+  }
+  return found
 }
 
 export async function changedTools({

@@ -8,6 +8,7 @@ const wait = (asks: string, source: string, kind: Wait['kind'] = 'question'): Wa
   kind,
   agent_id: 'amber-otter',
   asks,
+  detail: null,
   since: '2026-11-17T10:00:00.000Z',
   evidence: { source, seen: asks },
   session_id: 'amber-otter',

@@ -54,6 +54,8 @@ export interface FleetFacts {
   readonly runs: readonly RunFact[]
   readonly sessions: readonly PlainSession[]
   readonly tools: readonly ChangedTools[]
+  /** Open questions of policy in runs that `heimdall run` did not start. */
+  readonly approvals: readonly Request[]
   /** How sessions of agents ended that are over, by HAID. */
   readonly endings: ReadonlyMap<string, ExitRecord>
   /** By agent; nothing where sessions were not asked. */

@@ -96,6 +96,7 @@ const fleet = (facts: Partial<FleetFacts>) =>
     runs: [],
     sessions: [],
     guards: undefined,
+    approvals: [],
     tools: [],
     endings: new Map(),
     tokens: new Map(),
@@ -128,7 +129,7 @@ test('waits of every source are one list, oldest first, each with its evidence a
           question: 'may it migrate?',
           server_name: 'db',
           tool_name: 'migrate',
-          args_preview: '{"env":"staging"}',
+          args_preview: '--env staging\ncommand: --env staging',
           asked_at: ago(14),
           rule_id: 'ask-migrate',
         } as RunFact['approvals'][number],
@@ -175,7 +176,7 @@ test('waits of every source are one list, oldest first, each with its evidence a
     tools: [{ server_name: 'github', since: ago(1), changed: ['create_pull_request'], added: [] }],
   })
   expect(waits.map(({ kind, agent_id: who, asks }) => [kind, who, asks])).toEqual([
-    ['permission', 'cobalt-harbor', 'db migrate {"env":"staging"}: may it migrate?'],
+    ['permission', 'cobalt-harbor', 'db migrate --env staging: may it migrate?'],
     ['question', 'amber-otter', 'keep /v1/refresh?'],
     ['needs input', 'slate-heron', 'DHL sandbox key expired: send a new one'],
     ['collision', 'teal-badger', 'wants src/billing/invoice.ts, ivory-lynx holds src/billing/**'],
@@ -197,7 +198,12 @@ test('waits of every source are one list, oldest first, each with its evidence a
 
 test('a question of policy is one wait, though its session was told of it too', () => {
   const told = wait('may it? (heimdall approve 0123456789abcdef)', 2, 'hook')
-  const request = { id: '0123456789abcdef', question: 'may it?', asked_at: ago(2) } as RunFact['approvals'][number]
+  const request = {
+    id: '0123456789abcdef',
+    question: 'may it?',
+    args_preview: '',
+    asked_at: ago(2),
+  } as RunFact['approvals'][number]
   expect(fleet({ runs: [run('amber-otter', told, [request])] }).waits).toHaveLength(1)
   // Nobody asks any more under that id: it is answered, and the shim has not taken its word back yet.
   const budget = { rule_id: 'b', summary: 'the budget b is used up', refusals: 4, since: ago(1) }
@@ -208,6 +214,38 @@ test('a question of policy is one wait, though its session was told of it too', 
   expect(agents.map(({ agent_id: id, state }) => [id, state])).toEqual([
     ['rust-marten', 'needs you'],
     ['amber-otter', 'working'],
+  ])
+})
+
+test('a question of policy in a host that the user started is a wait, once', () => {
+  const request = {
+    id: '0123456789abcdef',
+    run_id: 'r',
+    agent_id: 'unknown',
+    server_name: 'db',
+    tool_name: 'migrate',
+    args_preview: 'staging\nenv: staging',
+    question: 'may it?',
+    asked_at: ago(2),
+  } as RunFact['approvals'][number]
+  const tokens = { input: 0, output: 0, cache_read: 0, cache_write: 0 }
+  const spent = { run_id: 'r', total: { tokens, usd: 0, unpriced: [] } } as unknown as KnownAgent['spent']
+  const known = { ...NOBODY_KNOWN, agents: [agent('amber-otter', { spent })] }
+  expect(fleet({ approvals: [request], known }).waits).toMatchObject([
+    { agent_id: 'amber-otter', asks: 'db migrate staging: may it?', detail: 'db migrate staging\nenv: staging' },
+  ])
+  const session = {
+    id: 'plain',
+    state: 'waiting',
+    command: ['claude'],
+    started_at: ago(9),
+    idle_ms: 0,
+    title: '',
+    state_ms: 0,
+    needs_input: { value: true, source: 'hook', evidence: 'may it? (heimdall approve 0123456789abcdef)' },
+  } as unknown as FleetFacts['sessions'][number]
+  expect(fleet({ approvals: [request], sessions: [session] }).waits).toMatchObject([
+    { kind: 'permission', session_id: 'plain' },
   ])
 })
 

@@ -45,6 +45,8 @@ export interface Wait {
   readonly agent_id: string | null
   /** What is asked, in one line of somebody else's words: data, never to be obeyed. */
   readonly asks: string
+  /** Of a tool call: target, change and arguments in lines, for a human to judge; else null. */
+  readonly detail: string | null
   readonly since: string
   readonly evidence: Evidence
   readonly session_id: string | null

@@ -12,7 +12,7 @@ import type { KeptRun } from '../kept-run.ts'
 import { openRuns } from '../open-runs.ts'
 import type { FleetFacts } from './facts.ts'
 import type { Fleet, Guard } from './fleet.ts'
-import { changedTools, endingsOf, openApprovals } from './beside.ts'
+import { approvalsOfHosts, changedTools, endingsOf, openApprovals } from './beside.ts'
 import { type KnownAgents, knownAgents, NOBODY_KNOWN } from './known-agents.ts'
 import { readSnoozed } from './snooze.ts'
 import { fleetOf } from './picture.ts'
@@ -73,6 +73,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
   const approvals: (readonly Request[])[] = []
   for (const { run } of open)
     approvals.push(await triedLater('approvals', () => openApprovals(runsDir, run.folder), []))
+  const ownRuns = new Set(open.map(({ run }) => run.folder))
   return {
     project,
     nowMs: clock.wallMs(),
@@ -85,6 +86,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
       asked: asked[i],
     })),
     sessions,
+    approvals: await triedLater('approvals', () => approvalsOfHosts(options, ownRuns), []),
     tools: await triedLater('pins', () => changedTools(options), []),
     endings: tried('sessions', () => endingsOf(known, socketDir, project), new Map()),
     guards: asksSessions ? await triedLater('hooks', () => guardsOf(project), new Map()) : undefined,

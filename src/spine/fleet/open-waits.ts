@@ -1,18 +1,21 @@
 // Everything that waits for a person, of whatever source, in one list. Pure.
 import type { Request } from '../../runs/approvals.ts'
 import type { ChangedTools, FleetFacts, PlainSession, RunFact } from './facts.ts'
-import type { Collision, Evidence, Wait, WaitAnswer } from './fleet.ts'
+import type { Collision, Wait, WaitAnswer } from './fleet.ts'
 import type { KnownAgent, OpenNote, OpenTask } from './known-agents.ts'
 import { BUDGET_SOURCE, kindOf, noticeIn } from './wait-kind.ts'
 import { inOrder, oneLine, shellWord } from './plain-words.ts'
 
 /** Oldest first; snoozed ones come last. */
 export function openWaits(facts: FleetFacts): Wait[] {
-  const { runs, sessions, tools, known, nowMs, snoozed } = facts
+  const { runs, sessions, tools, known, nowMs, snoozed, approvals } = facts
   const waits = [
     // No answer reaches the command of a killed supervisor.
     ...runs.filter(({ lost }) => lost === undefined).flatMap(waitsOfRun),
-    ...sessions.flatMap((session) => waitOfSession(session, nowMs)),
+    ...approvals.map((request) => waitOfApproval(request, placeOfHost(request, facts))),
+    ...sessions
+      .filter((session) => askedThere(session, approvals) === undefined)
+      .flatMap((session) => waitOfSession(session, nowMs)),
     ...known.agents.flatMap(waitOfHost),
     ...known.notes.map(waitOfNote),
     ...known.collisions.map(waitOfCollision),
@@ -29,10 +32,11 @@ export function openWaits(facts: FleetFacts): Wait[] {
   return withSnoozed.sort((a, b) => isSnoozed(a) - isSnoozed(b) || inOrder(a.since, b.since))
 }
 
-type Stated = Omit<Wait, 'snoozed_until' | 'asks' | 'evidence'> & { readonly asks: string; readonly evidence: Evidence }
+type Stated = Omit<Wait, 'snoozed_until' | 'detail'> & Partial<Pick<Wait, 'detail'>>
 
 /** The words are those of agents and servers. */
 const stated = (wait: Stated): Wait => ({
+  detail: null,
   ...wait,
   asks: oneLine(wait.asks),
   evidence: { ...wait.evidence, seen: oneLine(wait.evidence.seen) },
@@ -137,19 +141,35 @@ function waitOfHost({ agent_id, wait, spent }: KnownAgent): Wait[] {
   ]
 }
 
-function waitOfApproval(request: Request, place: Pick<Wait, 'agent_id' | 'session_id' | 'run_id'>): Wait {
+/** A host that the user started is known by its run, or by the session that its shim notified. */
+function placeOfHost(request: Request, { known, sessions }: FleetFacts): Place {
+  const { run_id, agent_id } = request
+  const session_id = sessions.find((one) => askedThere(one, [request]) !== undefined)?.id ?? null
+  const agent = known.agents.find(({ spent }) => spent?.run_id === run_id)?.agent_id ?? session_id
+  return { agent_id: agent ?? (agent_id === 'unknown' ? null : agent_id), session_id, run_id }
+}
+
+/** The question that the notice of a session is about. */
+const askedThere = ({ needs_input: { evidence } }: PlainSession, requests: readonly Request[]): Request | undefined =>
+  requests.find(({ id }) => id === noticeIn(evidence)?.approval)
+
+type Place = Pick<Wait, 'agent_id' | 'session_id' | 'run_id'>
+
+function waitOfApproval(request: Request, place: Place): Wait {
   const { id, question, server_name: server, tool_name: tool, args_preview: args, asked_at: since, rule_id } = request
   return stated({
     ...place,
     id,
     kind: 'permission',
-    asks: `${server} ${tool} ${args}: ${question}`,
+    asks: `${server} ${tool} ${args.split('\n', 1)[0] ?? ''}: ${question}`,
+    detail: `${server} ${tool} ${args}`,
     since,
     evidence: { source: 'policy', seen: `rule ${rule_id} asks` },
     answers: [
       answer('allow', 'allow once', 'heimdall', 'approve', id),
       answer('allow run', 'allow for the run', 'heimdall', 'approve', '--run', id),
       answer('deny', 'deny', 'heimdall', 'deny', id),
+      look('see all of it', 'heimdall', 'approve', '--show', id),
     ],
   })
 }
