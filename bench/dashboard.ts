@@ -33,15 +33,15 @@ interface Site extends BenchPage {
 async function mapDrawnAndHovered(page: Page): Promise<void> {
   await go(page, '#/claims')
   // The tree stands beside the map and is there when its files are.
-  await page.locator('.tree', { hasText: 'src' }).waitFor({ timeout: 120_000 })
-  await page.waitForSelector('.map canvas')
+  await page.locator('.claims_tree', { hasText: 'src' }).waitFor({ timeout: 120_000 })
+  await page.waitForSelector('.claims_map canvas')
   for (let step = 0; step < 20; step += 1) await page.mouse.move(420 + step * 30, 200 + step * 20)
   await go(page, '#/needs-you')
 }
 
 async function timelineZoomed(page: Page): Promise<void> {
   await go(page, `#/timeline/${RUN}`)
-  await page.waitForSelector('.run-head', { timeout: 180_000 })
+  await page.waitForSelector('.timeline_run-head', { timeout: 180_000 })
   for (const key of ['+', '+', '+', 'ArrowRight', 'ArrowRight', '-', '-', '0']) {
     await page.keyboard.press(key)
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')

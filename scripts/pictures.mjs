@@ -30,7 +30,7 @@ try {
   const dark = await browser.newContext({ ...looks, colorScheme: 'dark' })
   const first = await dark.newPage()
   await first.goto(link)
-  await first.waitForSelector('.foot .live-dot:not(.off)')
+  await first.waitForSelector('.shell_foot .shell_live-dot:not(.shell_off)')
   // A link is for one visit.
   const another = terminal([process.execPath, resolve('bin/heimdall'), 'open'])
   const light = await browser.newContext({ ...looks, colorScheme: 'light' })

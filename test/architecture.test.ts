@@ -371,6 +371,30 @@ describe('dashboard', () => {
     expect(pages.filter(({ text }) => !/^\/\/ .{10,}/.test(text)).map(({ path }) => path)).toEqual([])
     expect(pages.filter(({ text }) => text.split('\n').length > 400).map(({ path }) => path)).toEqual([])
   })
+
+  test('each class of a CSS module is defined and used, and state is in React, the store or the query cache', () => {
+    const modules = sourcesUnder('dashboard', /\.module\.css$/)
+    const wrong = modules.flatMap((path) => {
+      const own = readFileSync(path, 'utf8').replaceAll(/\/\*[^]*?\*\/|:global\([^)]*\)/g, '')
+      const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+      const defined = new Set(Array.from(own.matchAll(/\.([a-z][\w-]*)/gi), ([, name = '']) => camel(name)))
+      const users = pages.filter(({ text }) => text.includes(`/${basename(path)}'`))
+      const used = new Set(
+        users.flatMap(({ text }) => Array.from(text.matchAll(/\bcss\.(\w+)/g), ([, name = '']) => name)),
+      )
+      return [
+        ...[...used].filter((name) => !defined.has(name)).map((name) => `${path}: ${name} is not defined`),
+        ...[...defined].filter((name) => !used.has(name)).map((name) => `${path}: ${name} is not used`),
+      ]
+    })
+    expect(wrong).toEqual([])
+    // A listener or a subscription outside of a component or class is never removed.
+    const listening = pages.filter(({ text }) => /^(?:\w[\w.]*\.)?(?:addEventListener|subscribe)\(/m.test(text))
+    expect(listening.map(({ path }) => path)).toEqual([])
+    // Refs are written in effects and handlers, not while a component renders.
+    const assigning = pages.filter(({ text }) => /^ {2}\w+\.current = /m.test(text))
+    expect(assigning.map(({ path }) => path)).toEqual([])
+  })
 })
 
 describe('planted faults', () => {

@@ -91,7 +91,7 @@ export async function visitBench(browser: Browser, link: string): Promise<BenchP
   await page.addInitScript(COUNT_TASKS)
   const shown = page.waitForRequest((request) => request.headers()['x-heimdall-pass'] !== undefined)
   await page.goto(link)
-  await page.waitForSelector('.foot .live-dot:not(.off)')
+  await page.waitForSelector('.shell_foot .shell_live-dot:not(.shell_off)')
   await page.waitForSelector('h1')
   return {
     page,

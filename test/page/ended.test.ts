@@ -48,10 +48,10 @@ test('runs that are over: killed, done after a collision, and what is said of th
     { context: () => told },
   )
   await visitor.go('#/needs-you')
-  await page.locator('.answered', { hasText: 'Killed before an answer: hm kill by' }).waitFor()
+  await page.locator('.needs-you_answered', { hasText: 'Killed before an answer: hm kill by' }).waitFor()
   await page.getByText(/Last wait over/).waitFor()
-  expect(await page.locator('.needs-sums').innerText()).not.toContain('answered')
-  expect(await page.locator('.foot').innerText()).toContain('no run is under a policy now')
+  expect(await page.locator('.needs-you_needs-sums').innerText()).not.toContain('answered')
+  expect(await page.locator('.shell_foot').innerText()).toContain('no run is under a policy now')
   await visitor.picture('ended-needs-you')
 
   await visitor.go('#/fleet')
@@ -70,7 +70,7 @@ test('runs that are over: killed, done after a collision, and what is said of th
     .waitFor()
   await visitor.picture('ended-timeline')
   await row.getByRole('link').first().click()
-  await page.locator('.run-sums', { hasText: 'Waited for an agent' }).waitFor()
+  await page.locator('.timeline_run-sums', { hasText: 'Waited for an agent' }).waitFor()
 
   await visitor.go('#/decisions')
   await page.getByText('the run ended', { exact: true }).waitFor()

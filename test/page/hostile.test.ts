@@ -73,7 +73,7 @@ const SIZES = [
 ] as const
 
 /** What reaches beyond the window to the right, by class, unless it may be scrolled there. */
-const WIDER = `[...document.querySelectorAll('#main *, .top *, .tabs *')].filter((e) => {
+const WIDER = `[...document.querySelectorAll('#main *, .shell_top *, .shell_tabs *')].filter((e) => {
   const box = e.getBoundingClientRect()
   if (box.width === 0 || box.height === 0 || box.right <= innerWidth + 1) return false
   for (let up = e; up !== null && up.id !== 'root'; up = up.parentElement)
@@ -102,7 +102,7 @@ const COVERED = `(() => {
     }
     if (!isInSight) continue
     const top = document.elementFromPoint(x, y)
-    if (top !== null && !top.contains(text) && !text.parentElement.contains(top) && top.closest('.foot, .tabs, .top') === null &&
+    if (top !== null && !top.contains(text) && !text.parentElement.contains(top) && top.closest('.shell_foot, .shell_tabs, .shell_top') === null &&
       // The whole row is the area of its link, which shows what is below it.
       getComputedStyle(top, '::after').position !== 'absolute')
       found.push(text.data.slice(0, 40) + ' under ' + (top.className || top.tagName))
@@ -131,7 +131,7 @@ test('two hundred hostile strings are shown as they are, and none runs', async (
     screen,
     does: [asks('question', question)],
   })
-  await page.locator('.inbox-row', { hasText: question }).waitFor()
+  await page.locator('.needs-you_inbox-row', { hasText: question }).waitFor()
   const body = screen.slice(0, 16_000)
   const note = [
     'note',
@@ -171,10 +171,10 @@ test('two hundred hostile strings are shown as they are, and none runs', async (
     await until('the screen to be drawn', async () => (await page.locator('#main').innerText()).length > 20)
   }
   await visitor.go('#/session/mad-hatter')
-  await page.locator('.talk-row', { hasText: question }).first().waitFor()
+  await page.locator('.session_talk-row', { hasText: question }).first().waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('script')
-  await page.locator('.search-row').first().waitFor()
+  await page.locator('.search_search-row').first().waitFor()
   await visitor.picture('hostile')
   await page.keyboard.press('Escape')
 
@@ -189,7 +189,7 @@ test('two hundred hostile strings are shown as they are, and none runs', async (
   await page.getByRole('button', { name: 'Take the keyboard' }).click()
   await page.getByText('You type', { exact: true }).waitFor()
   await page.keyboard.press('l')
-  await page.locator('.terminal-offer').waitFor()
+  await page.locator('.session_terminal-offer').waitFor()
   await page.keyboard.type('s -la src')
   await page.keyboard.press('Enter')
   await until('every key to arrive', async () =>
@@ -223,7 +223,7 @@ test('names in every script, with control characters and without end fit every w
   )
   await page.locator('h1', { hasText: '5 wait for you' }).waitFor()
   for (const title of [TITLES['right-owl'], TITLES['wide-owl'].slice(0, 15), '请修复发票 Исправить'])
-    await page.locator('.inbox-row .title', { hasText: title }).first().waitFor()
+    await page.locator('.needs-you_inbox-row .needs-you_title', { hasText: title }).first().waitFor()
 
   for (const [width, height] of SIZES) {
     await page.setViewportSize({ width, height })

@@ -50,7 +50,7 @@ test('every screen says what it does not know, and the next one works', async ()
   const { hub, live: run } = shared()
   const visitor = await visit(hub)
   const { page } = visitor
-  await page.locator('.inbox-row').first().waitFor()
+  await page.locator('.needs-you_inbox-row').first().waitFor()
   const ids = ['nobody', run.slice(0, 10), '%E0%A4%A', '%E2%80%AE', 'x'.repeat(40_000), `${run}/nope`]
   const more = ['%', '%2F..%2F', '..', '%00', 'إصلاح', '__proto__', 'a%2Fb', '%0a', '<b>x']
   for (const screen of SCREENS.slice(0, scaled(6, SCREENS.length)))
@@ -65,23 +65,23 @@ test('every screen says what it does not know, and the next one works', async ()
 
   // Nothing else stands in the place of what is not there, where a key would act on it.
   await visitor.go('#/needs-you/nobody')
-  await page.locator('.wait-pane').getByText('This wait is not open').waitFor()
+  await page.locator('.needs-you_wait-pane').getByText('This wait is not open').waitFor()
   await page.keyboard.press('1')
   await page.keyboard.press('z')
   await visitor.go('#/tasks/nobody')
   await page.getByText('No such task').waitFor()
-  expect(await page.locator('.routing').count()).toBe(0)
+  expect(await page.locator('.tasks_routing').count()).toBe(0)
   await visitor.go('#/needs-you')
-  await page.locator('.wait-pane .answer-buttons').waitFor()
-  await page.locator('.inbox-row', { hasNotText: 'snoozed' }).waitFor()
+  await page.locator('.needs-you_wait-pane .answer-buttons').waitFor()
+  await page.locator('.needs-you_inbox-row', { hasNotText: 'snoozed' }).waitFor()
 
   // A range that was cut, of another century, or the wrong way round is none.
   for (const range of ['from=abc', 'from=2', 'to=', 'from=0001-01-01&to=9999-01-01', `from=${'9'.repeat(400)}`]) {
     await visitor.go(`#/timeline/${run}?${range}`)
-    await page.locator('.run-head', { hasText: 'Run of amber-otter' }).waitFor()
+    await page.locator('.timeline_run-head', { hasText: 'Run of amber-otter' }).waitFor()
     await page.keyboard.press('-')
     await visitor.go('#/fleet')
-    await page.locator('.card', { hasText: 'amber-otter' }).waitFor()
+    await page.locator('.fleet_card', { hasText: 'amber-otter' }).waitFor()
   }
   // A key leads back, and never away.
   for (let step = 0; step < 3; step += 1) await page.keyboard.press('Escape')
@@ -91,7 +91,7 @@ test('every screen says what it does not know, and the next one works', async ()
   await page.goto(`${hub.url}/?project=nobody`)
   await page.getByText('The hub does not show this project').waitFor()
   await page.locator('#main').getByRole('link').first().click()
-  await page.locator('.inbox-row').first().waitFor()
+  await page.locator('.needs-you_inbox-row').first().waitFor()
 })
 
 test('a link that was used or cut says so, and the next one in the same tab works', async () => {
@@ -108,7 +108,7 @@ test('a link that was used or cut says so, and the next one in the same tab work
     expect(page.url()).not.toContain('key=')
     // Only what stands after the # changes: the page is not loaded again.
     await page.goto(await hub.link())
-    await page.locator('.foot .live-dot:not(.off)').waitFor()
+    await page.locator('.shell_foot .shell_live-dot:not(.shell_off)').waitFor()
     expect(page.url()).not.toContain('key=')
     expect(failures).toEqual([])
   }
@@ -131,24 +131,24 @@ test('a browser with a wrong clock and an invalid locale shows times by the hub�
   const { page } = visitor
   await sees(page, 'h1', '1 waits for you')
   // Ages are by the hub's clock: seconds or a few minutes, not an hour; and the difference is said.
-  expect(await page.locator('.inbox-row .age').first().innerText()).toMatch(/^\d+ (s|min)$/)
-  await sees(page, '.foot', /this browser is 3,?[56]\d\d\.\d s behind|times are the hub’s/)
+  expect(await page.locator('.needs-you_inbox-row .age').first().innerText()).toMatch(/^\d+ (s|min)$/)
+  await sees(page, '.shell_foot', /this browser is 3,?[56]\d\d\.\d s behind|times are the hub’s/)
   await visitor.go(`#/timeline/${shared().live}`)
-  await sees(page, '.run-head', 'Run of amber-otter')
-  await page.locator('canvas.lanes').waitFor()
-  await sees(page, '.timeline-legend', 'behind')
+  await sees(page, '.timeline_run-head', 'Run of amber-otter')
+  await page.locator('canvas.timeline_lanes').waitFor()
+  await sees(page, '.timeline_timeline-legend', 'behind')
   // A mark that reverses letters is shown as what cannot be shown, and reverses nothing.
   await visitor.go('#/fleet')
-  await sees(page, '.card-task', 'safe\ufffdgnp.exe')
+  await sees(page, '.fleet_card-task', 'safe\ufffdgnp.exe')
   await visitor.go('#/tokens')
   await sees(page, '#main', 'Tokens per hour')
 
   // At sunset the system turns dark, or light: what is drawn by hand turns with it.
   await visitor.go('#/claims')
-  await page.locator('.map canvas').waitFor()
+  await page.locator('.claims_map canvas').waitFor()
   const brightest = (): Promise<number> =>
     page.evaluate<number>(`(() => {
-      const map = document.querySelector('.map canvas')
+      const map = document.querySelector('.claims_map canvas')
       return Math.max(...map.getContext('2d').getImageData(0, 40, map.width, 1).data.filter((_, i) => i % 4 === 1))
     })()`)
   await until('the map to be dark', async () => (await brightest()) < 200)
@@ -173,7 +173,7 @@ test('Tab leads past a recording, and past a terminal that is only watched', asy
   const visitor = await visit(hub)
   const { page } = visitor
   await visitor.go(`#/timeline/${ended}`)
-  await page.locator('.run-changes .diff').getByText('// mfa').first().waitFor()
+  await page.locator('.timeline_run-changes .diff').getByText('// mfa').first().waitFor()
   await page.getByRole('button', { name: 'Play its terminal' }).focus()
   await page.keyboard.press('Enter')
   await page.locator('.player').getByText('all done').waitFor()
@@ -182,7 +182,7 @@ test('Tab leads past a recording, and past a terminal that is only watched', asy
   expect(passed.join('\n')).toContain('src/auth/mfa.ts')
 
   await visitor.go('#/session/amber-otter')
-  await page.locator('.terminal-body[data-live=true]').waitFor()
+  await page.locator('.session_terminal-body[data-live=true]').waitFor()
   await page.getByRole('button', { name: /Take the keyboard/ }).focus()
   expect((await tabbed(page)).join('\n')).toContain('Changes')
   expect(visitor.complaints).toEqual([])
@@ -199,37 +199,37 @@ test('more tabs than connections are live at once, also after the hub was stoppe
   while (left.length < scaled(7, 19)) {
     const tab = await first.context().newPage()
     await tab.goto(`${hub.url}/#/${left.length % 2 === 0 ? 'fleet' : 'needs-you'}`)
-    await tab.locator('.foot .live-dot:not(.off)').waitFor()
+    await tab.locator('.shell_foot .shell_live-dot:not(.shell_off)').waitFor()
     left.push(tab)
   }
-  for (const tab of [first, ...left]) await sees(tab, '.top .sums', '1 waits for you')
+  for (const tab of [first, ...left]) await sees(tab, '.shell_top .shell_sums', '1 waits for you')
   // The first tab is closed, and the others stay live.
   await first.close()
   await fleet.start({ id: 'ivory-lynx', screen: 'Which currency?', does: [asks('question', 'Which currency?')] })
-  for (const tab of left) await sees(tab, '.top .sums', '2 wait for you')
+  for (const tab of left) await sees(tab, '.shell_top .shell_sums', '2 wait for you')
   for (const tab of left.filter((one) => one.url().includes('fleet')).slice(0, 2))
-    await sees(tab, '.thumb', 'Which currency?')
+    await sees(tab, '.fleet_thumb', 'Which currency?')
 
   // What one of them requests while the hub is stopped is loaded when it is back.
   await visitor.go('#/timeline')
   await page.getByRole('row', { name: /onyx-raven/ }).waitFor()
   await hub.stop()
-  for (const tab of left) await sees(tab, '.foot', 'Not live')
+  for (const tab of left) await sees(tab, '.shell_foot', 'Not live')
   await visitor.go(`#/timeline/${ended}`)
   await sees(page, '#main', 'HUB_NOT_REACHED')
   const port = ['--port', new URL(hub.url).port]
   hub = await startHub(fleet, fleet.more, port)
-  for (const tab of left) await tab.locator('.foot .live-dot:not(.off)').waitFor()
-  await sees(page, '.run-head', 'Run of onyx-raven')
+  for (const tab of left) await tab.locator('.shell_foot .shell_live-dot:not(.shell_off)').waitFor()
+  await sees(page, '.timeline_run-head', 'Run of onyx-raven')
   await fleet.run('hm', ['send', 'ivory-lynx', 'EUR', '--enter'], { env: fleet.more })
-  for (const tab of left) await sees(tab, '.top .sums', '1 waits for you')
+  for (const tab of left) await sees(tab, '.shell_top .shell_sums', '1 waits for you')
 
   // So is a screen whose code was not loaded before.
   await hub.stop()
-  await page.locator('.foot .live-dot.off').waitFor()
+  await page.locator('.shell_foot .shell_live-dot.shell_off').waitFor()
   await visitor.go('#/claims')
   await sees(page, '#main', 'Loading this screen')
   await startHub(fleet, fleet.more, port)
-  await page.locator('.map canvas').waitFor()
+  await page.locator('.claims_map canvas').waitFor()
   expect(visitor.complaints).toEqual([])
 })

@@ -81,12 +81,18 @@ export async function keepIdentity(page: Page, url: string, { id, key, hub }: Id
   })()`)
 }
 
-/** A browser that is signed in; `before` runs in it before anything of ours. */
-export async function visit(hub: RunningHub, options: BrowserContextOptions = {}, before = ''): Promise<Visitor> {
+/** A browser that is signed in; `before` is a script that runs before the page's own, `prepare` changes the context. */
+export async function visit(
+  hub: RunningHub,
+  options: BrowserContextOptions = {},
+  before = '',
+  prepare?: (context: BrowserContext) => Promise<void>,
+): Promise<Visitor> {
   const identity = signedIn.get(hub) ?? identityAt(hub)
   signedIn.set(hub, identity)
   const context = await profile(options)
   if (before !== '') await context.addInitScript(before)
+  await prepare?.(context)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
@@ -97,7 +103,7 @@ export async function visit(hub: RunningHub, options: BrowserContextOptions = {}
   await keepIdentity(page, hub.url, await identity)
   await page.goto(hub.url)
   // On a phone it is not shown.
-  await page.waitForSelector('.foot .live-dot:not(.off)', { state: 'attached' })
+  await page.waitForSelector('.shell_foot .shell_live-dot:not(.shell_off)', { state: 'attached' })
   let browser: Promise<HubBrowser> | undefined
   return {
     page,

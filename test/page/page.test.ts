@@ -64,8 +64,8 @@ test('Needs you lists every kind of wait', async () => {
   const { desk, page } = shared()
   await sees(page, 'h1', '6 wait for you')
   for (const word of ['Permission', 'Question', 'Needs input', 'Collision', 'Budget', 'Tool changed'])
-    await sees(page, '.inbox-row', word)
-  await sees(page, '.screen-now', /[a-z]/)
+    await sees(page, '.needs-you_inbox-row', word)
+  await sees(page, '.needs-you_screen-now', /[a-z]/)
   await desk.picture('01-needs-you')
   await axe(desk, 'needs you')
 })
@@ -74,7 +74,7 @@ test('a wait appears and goes without a reload', async () => {
   const { fleet, page } = shared()
   await fleet.start({ id: 'late-comer', screen: 'Which currency?', does: [asks('question', 'Which currency?')] })
   await sees(page, 'h1', '7 wait for you')
-  await sees(page, '.inbox-row', 'Which currency?')
+  await sees(page, '.needs-you_inbox-row', 'Which currency?')
   expect(await page.title()).toBe('(7) Heimdall')
   await fleet.run('hm', ['send', 'late-comer', 'EUR', '--enter'], { env: fleet.more })
   await sees(page, 'h1', '6 wait for you')
@@ -85,9 +85,9 @@ test('Fleet, opened by keys, shows who collides and who repeats a call', async (
   // By keys alone, from here to there.
   await page.keyboard.press('g')
   await page.keyboard.press('f')
-  await sees(page, '.card.collision', 'teal-badger')
-  await sees(page, '.card.looping', /Same call 9 times/)
-  await sees(page, '.thumb', 'read_file src/queue/drain.ts')
+  await sees(page, '.fleet_card.collision', 'teal-badger')
+  await sees(page, '.fleet_card.looping', /Same call 9 times/)
+  await sees(page, '.fleet_thumb', 'read_file src/queue/drain.ts')
   await desk.picture('02-fleet')
   await axe(desk, 'fleet')
   await page.getByRole('button', { name: 'Table' }).click()
@@ -98,9 +98,9 @@ test('Claims shows who wants a path that another holds', async () => {
   const { desk, page } = shared()
   await page.keyboard.press('g')
   await page.keyboard.press('c')
-  await sees(page, '.path-detail', 'Two agents want one path')
-  await sees(page, '.tree', 'invoice.ts')
-  await page.locator('.map canvas').waitFor()
+  await sees(page, '.claims_path-detail', 'Two agents want one path')
+  await sees(page, '.claims_tree', 'invoice.ts')
+  await page.locator('.claims_map canvas').waitFor()
   await desk.picture('04-claims')
   await axe(desk, 'claims')
 })
@@ -113,11 +113,11 @@ test('Decisions leads from a refused call to its place on the timeline', async (
   // Of one of those that were refused something.
   await desk.go('#/decisions?agent=rust-marten')
   await page.getByRole('button', { name: /^Refused/ }).click()
-  await sees(page, '.call-detail', 'say what is left and stop')
+  await sees(page, '.decisions_call-detail', 'say what is left and stop')
   await desk.picture('05-decisions')
   await axe(desk, 'decisions')
   await page.getByRole('link', { name: 'Show on timeline' }).click()
-  await sees(page, '.run-head', 'Run of rust-marten')
+  await sees(page, '.timeline_run-head', 'Run of rust-marten')
   await page.keyboard.press('+')
   await page.waitForFunction("location.hash.includes('from=')")
   await page.keyboard.press('0')
@@ -136,12 +136,12 @@ test('a run shows its cost, from the transcript of its host, and how long it wai
     .getByRole('link')
     .first()
     .click()
-  await sees(page, '.run-head', 'Run of amber-otter')
+  await sees(page, '.timeline_run-head', 'Run of amber-otter')
   // The recorded session, five times: five times what its host counted, without its subagent.
-  await sees(page, '.run-sums', 'Tokens50,200')
-  await sees(page, '.run-sums', /Cost\$0\.0\d/)
-  await sees(page, '.run-sums', /Waited for you.*1 wait/)
-  await sees(page, '.timeline-tokens', 'transcripts of its host')
+  await sees(page, '.timeline_run-sums', 'Tokens50,200')
+  await sees(page, '.timeline_run-sums', /Cost\$0\.0\d/)
+  await sees(page, '.timeline_run-sums', /Waited for you.*1 wait/)
+  await sees(page, '.timeline_timeline-tokens', 'transcripts of its host')
 })
 
 test('changes are shown since a time or a commit, and the basis of the list is named', async () => {
@@ -151,9 +151,17 @@ test('changes are shown since a time or a commit, and the basis of the list is n
   await files.getByText('src/auth/family.ts').waitFor()
   await files.getByText('src/auth/refresh.ts').waitFor()
   // What was refused to it stands in its conversation, with what it did then.
-  await sees(page, '.talk-row', /Refused with a hint.*git · push ao\/refresh-rotation.*rule no-force.*other arguments/)
-  await sees(page, '.changes-basis', 'as was noted then')
-  await sees(page, '.changes-shared', /Shared working tree: \d+ agents work here; git does not tell whose a change is/)
+  await sees(
+    page,
+    '.session_talk-row',
+    /Refused with a hint.*git · push ao\/refresh-rotation.*rule no-force.*other arguments/,
+  )
+  await sees(page, '.session_changes-basis', 'as was noted then')
+  await sees(
+    page,
+    '.session_changes-shared',
+    /Shared working tree: \d+ agents work here; git does not tell whose a change is/,
+  )
   await page.getByLabel('since').focus()
   await page.keyboard.press('ArrowDown')
   await files.getByText('src/auth/family.ts').waitFor({ state: 'detached' })
@@ -163,9 +171,9 @@ test('changes are shown since a time or a commit, and the basis of the list is n
   await page.keyboard.press('Tab')
   await page.keyboard.type('nowhere')
   await page.keyboard.press('Enter')
-  await sees(page, '.lower', 'neither a time nor a commit')
+  await sees(page, '.session_lower', 'neither a time nor a commit')
   await desk.go('#/session/amber-otter?since=2001-01-01T00:00:00Z')
-  await sees(page, '.changes-basis', 'no reflog reaches back so far')
+  await sees(page, '.session_changes-basis', 'no reflog reaches back so far')
 })
 
 test('Tasks explains which worker gets the next task; Tokens counts ended runs too', async () => {
@@ -196,8 +204,8 @@ test('search finds agents and paths, and ? lists the keys', async () => {
   const { desk, page } = shared()
   await page.keyboard.press('/')
   await page.keyboard.type('invoice')
-  await sees(page, '.search-row', 'teal-badger')
-  await sees(page, '.search-row', 'src/billing/invoice.ts')
+  await sees(page, '.search_search-row', 'teal-badger')
+  await sees(page, '.search_search-row', 'src/billing/invoice.ts')
   await desk.picture('08-search')
   await axe(desk, 'search')
   await page.keyboard.press('Enter')
@@ -212,7 +220,7 @@ test('a call on a phone fits between the top and the tabs', async () => {
   const { page } = phone
   await phone.go('#/decisions')
   await page.locator('.long-row a').nth(2).tap()
-  const detail = page.locator('.call-detail')
+  const detail = page.locator('.decisions_call-detail')
   await detail.getByText('It asked').waitFor()
   await detail.getByText('What it did next').scrollIntoViewIfNeeded()
   const at = await detail.getByText('What it did next').boundingBox()
@@ -226,11 +234,11 @@ test('a call on a phone fits between the top and the tabs', async () => {
 
 test('a terminal takes keys only while it has the keyboard', async () => {
   const { desk, page } = shared()
-  const screen = page.locator('.terminal .xterm-screen')
+  const screen = page.locator('.session_terminal .xterm-screen')
   const help = page.getByRole('dialog', { name: 'Keys' })
   await desk.go('#/fleet')
   await desk.go('#/session/plum-weasel')
-  await page.locator('.terminal-body[data-live=true]').waitFor()
+  await page.locator('.session_terminal-body[data-live=true]').waitFor()
   // One that is only watched has no use for keys, and leaves them to the page.
   await screen.click()
   await page.keyboard.press('?')
@@ -281,9 +289,9 @@ test('the state of an agent stands beside the state of its task', async () => {
       .getByRole('row', { name: new RegExp(task) })
       .getByText(state)
       .waitFor()
-  expect(await page.locator('.tasks .page-head').innerText()).not.toContain('0 done')
+  expect(await page.locator('.tasks_tasks .page-head').innerText()).not.toContain('0 done')
   await phone.go('#/tasks')
-  const answer = phone.page.locator('.routing').getByText('Gets it: cheaper tier')
+  const answer = phone.page.locator('.tasks_routing').getByText('Gets it: cheaper tier')
   await answer.waitFor()
   const at = await answer.boundingBox()
   expect((at?.x ?? PHONE.width) + (at?.width ?? 0)).toBeLessThan(PHONE.width)
@@ -302,7 +310,7 @@ test('the events of a run are worded once, and repeated calls are one entry', as
       .getByRole('link')
       .first()
       .click()
-    await page.locator('.happened-list li').filter({ hasText: text }).waitFor()
+    await page.locator('.timeline_happened-list li').filter({ hasText: text }).waitFor()
   }
 })
 
@@ -324,7 +332,8 @@ test('Past says that it is chosen, Now leads back, and the tabs of the phone wor
   await page.getByRole('button', { name: 'Now', exact: true }).click()
   await page.waitForFunction("location.hash === '#/session/rust-marten'")
   await page.getByRole('button', { name: /Density/ }).click()
-  const foot = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rail-foot'))"
+  const foot =
+    "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.shell_rail-foot'))"
   expect(await page.evaluate(foot)).toBe(0)
   const tabs = phone.page.getByRole('navigation', { name: 'Screens, at the thumb' })
   for (const screen of ['Timeline', 'Tasks', 'Tokens']) {
@@ -340,10 +349,10 @@ test('Escape leaves a field and not the screen; a changed tool can be left refus
   await page.getByLabel('Project').focus()
   await page.keyboard.press('Escape')
   expect(await page.evaluate('[location.hash, document.activeElement.tagName]')).toEqual(['#/needs-you', 'BODY'])
-  await page.locator('.inbox-row', { hasText: 'Tool changed' }).click()
+  await page.locator('.needs-you_inbox-row', { hasText: 'Tool changed' }).click()
   await page.getByRole('button', { name: /Leave it refused/ }).click()
   await page
-    .locator('.inbox-row', { hasText: 'Tool changed' })
+    .locator('.needs-you_inbox-row', { hasText: 'Tool changed' })
     .getByText(/snoozed/)
     .waitFor()
 })
@@ -352,22 +361,25 @@ test('each kind of answer is given once, and its wait goes by itself', async () 
   const { fleet, desk, page } = shared()
   const open = async (agent: string): Promise<void> => {
     await desk.go('#/needs-you')
-    await page.locator('.inbox-row', { hasText: agent }).click()
-    await page.locator('.inbox-row[aria-current]', { hasText: agent }).waitFor()
+    await page.locator('.needs-you_inbox-row', { hasText: agent }).click()
+    await page.locator('.needs-you_inbox-row[aria-current]', { hasText: agent }).waitFor()
   }
   const leaves = (agent: string): Promise<void> =>
-    page.locator('.inbox-row', { hasText: agent }).waitFor({ state: 'detached', timeout: SEEN_MS })
+    page.locator('.needs-you_inbox-row', { hasText: agent }).waitFor({ state: 'detached', timeout: SEEN_MS })
 
   await open('amber-otter')
   // In the words of its host, as they stand on its screen.
-  await page.locator('.wait-pane').getByRole('button', { name: 'Keep it, answer with a Sunset header' }).waitFor()
-  expect(await page.locator('.wait-pane .answer-buttons .button').count()).toBe(3)
-  await sees(page, '.wait-foot', 'types that choice into the session; no record names who typed')
+  await page
+    .locator('.needs-you_wait-pane')
+    .getByRole('button', { name: 'Keep it, answer with a Sunset header' })
+    .waitFor()
+  expect(await page.locator('.needs-you_wait-pane .answer-buttons .button').count()).toBe(3)
+  await sees(page, '.needs-you_wait-foot', 'types that choice into the session; no record names who typed')
   await page.keyboard.press('1')
   await leaves('amber-otter')
   // Seed 002 §6.2, §6.3, §9: the recipient sees what is asked and by whom, and its page updates when a human accepts.
   await desk.go('#/session/ivory-lynx')
-  const blocked = page.locator('.talk-row', { hasText: 'DHL sandbox key expired' }).first()
+  const blocked = page.locator('.session_talk-row', { hasText: 'DHL sandbox key expired' }).first()
   await blocked.getByText(/^Requested action: .*, urgency (low|medium|high)$/).waitFor()
   await blocked.getByText('from slate-heron').waitFor()
   await blocked.getByText('not yet').waitFor()
@@ -377,7 +389,7 @@ test('each kind of answer is given once, and its wait goes by itself', async () 
   await desk.go('#/needs-you')
   await leaves('slate-heron')
   await desk.go('#/session/slate-heron')
-  await sees(page, '.note-state', /Accepted .* by a human/)
+  await sees(page, '.session_note-state', /Accepted .* by a human/)
   await desk.picture('03-session')
   await axe(desk, 'session')
 
@@ -387,13 +399,13 @@ test('each kind of answer is given once, and its wait goes by itself', async () 
   await leaves('Tool changed')
 
   await open('teal-badger')
-  await sees(page, '.wait-foot', 'Answers are recorded as human, with the time')
+  await sees(page, '.needs-you_wait-foot', 'Answers are recorded as human, with the time')
   await page.keyboard.press('1')
   await sees(page, '.answer-outcome', 'snoozed by')
 
   await open('rust-marten')
   await page.keyboard.press('z')
-  await sees(page, '.inbox-row', 'snoozed')
+  await sees(page, '.needs-you_inbox-row', 'snoozed')
   const { stdout } = await fleet.run('heimdall', ['status', '--json'], { env: fleet.more })
   expect(stdout).toContain('"snoozed_until":"2')
 })
@@ -401,22 +413,22 @@ test('each kind of answer is given once, and its wait goes by itself', async () 
 test('a terminal is typed into after the keyboard is taken', async () => {
   const { fleet, desk, page } = shared()
   await desk.go('#/session/cobalt-harbor')
-  await sees(page, '.terminal', 'Read only')
-  await page.locator('.terminal-body[data-live=true]').waitFor()
+  await sees(page, '.session_terminal', 'Read only')
+  await page.locator('.session_terminal-body[data-live=true]').waitFor()
   await page.keyboard.press('i')
-  await sees(page, '.terminal', 'You type')
+  await sees(page, '.session_terminal', 'You type')
   await page.keyboard.press('y')
   const said = async (): Promise<boolean> =>
     (await fleet.run('hm', ['logs', 'cobalt-harbor'])).stdout.includes('you said: y')
   await expect.poll(said, { timeout: SEEN_MS, interval: 300 }).toBe(true)
   await page.getByRole('button', { name: 'Give it back' }).click()
-  await sees(page, '.terminal', 'Read only')
+  await sees(page, '.session_terminal', 'Read only')
 })
 
 test('a task is cancelled, and another is sent and done', async () => {
   const { desk, page } = shared()
   await desk.go(`#/tasks/${QUEUED_TASK.id}`)
-  await page.locator('.routing').getByRole('button', { name: 'Cancel' }).click()
+  await page.locator('.tasks_routing').getByRole('button', { name: 'Cancel' }).click()
   await sees(page, '.table', 'Cancelled')
   await page.keyboard.press('n')
   const dialog = page.getByRole('dialog', { name: 'Dispatch a task' })
@@ -451,7 +463,7 @@ test('a run is decided again under another policy, and its terminal plays beside
   const { desk, page } = shared()
   await desk.go('#/decisions?agent=rust-marten')
   await page.getByRole('button', { name: /^Refused/ }).click()
-  await sees(page, '.call-detail', 'say what is left and stop')
+  await sees(page, '.decisions_call-detail', 'say what is left and stop')
   await page.getByRole('button', { name: /Replay/ }).click()
   const replay = page.getByRole('dialog', { name: /Replay/ })
   await replay.getByLabel(/Policy/).fill(LENIENT)
@@ -466,15 +478,15 @@ test('a run is decided again under another policy, and its terminal plays beside
 test('an ended run keeps its terminal, timeline and changes, by keys alone', async () => {
   const { desk, page } = shared()
   await desk.go('#/session/onyx-raven')
-  await sees(page, '.recorded', 'recorded; its session ended')
-  await sees(page, '.recorded .player', '118 tests passed')
+  await sees(page, '.session_recorded', 'recorded; its session ended')
+  await sees(page, '.session_recorded .player', '118 tests passed')
   await page.getByRole('link', { name: 'Timeline' }).last().focus()
   await page.keyboard.press('Enter')
-  await sees(page, '.run-head', 'Run of onyx-raven')
+  await sees(page, '.timeline_run-head', 'Run of onyx-raven')
   await sees(page, '.banner', 'You look at the past')
   await page.getByRole('button', { name: /src\/webhooks\/retry.ts/ }).focus()
   await page.keyboard.press('Enter')
-  await sees(page, '.run-changes .diff', '// retry')
+  await sees(page, '.timeline_run-changes .diff', '// retry')
   await page.getByRole('button', { name: 'Play its terminal' }).focus()
   await page.keyboard.press('Enter')
   await sees(page, '.player', '118 tests passed')
@@ -483,7 +495,7 @@ test('an ended run keeps its terminal, timeline and changes, by keys alone', asy
 
 /** The strip above the lanes shows the whole run: its frame is drawn in by an end, moved by its middle, and pressed twice for all of it. */
 async function byTheStrip(page: Page): Promise<void> {
-  const strip = await page.locator('.overview').boundingBox()
+  const strip = await page.locator('.timeline_overview').boundingBox()
   if (strip === null) throw new Error('no strip above the timeline')
   const at = (share: number): readonly [number, number] => [strip.x + strip.width * share, strip.y + strip.height / 2]
   const draw = async (from: number, to: number): Promise<void> => {
@@ -494,7 +506,7 @@ async function byTheStrip(page: Page): Promise<void> {
   }
   const shares = (): Promise<number[]> =>
     page.evaluate<number[]>(`(() => {
-      const [all, part] = ['.overview', '.overview-part'].map((it) => document.querySelector(it).getBoundingClientRect())
+      const [all, part] = ['.timeline_overview', '.timeline_overview-part'].map((it) => document.querySelector(it).getBoundingClientRect())
       return [(part.left - all.left) / all.width, (part.right - all.left) / all.width]
     })()`)
   const reach = async (from: number, to: number): Promise<void> =>

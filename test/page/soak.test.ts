@@ -39,7 +39,7 @@ const WATCH_ROWS = `
   window.rowsTwice = []
   document.addEventListener('DOMContentLoaded', () => {
     new MutationObserver(() => {
-      const here = [...document.querySelectorAll('.talk-row[data-row]')].map((row) => [row.dataset.row, row.innerText])
+      const here = [...document.querySelectorAll('.session_talk-row[data-row]')].map((row) => [row.dataset.row, row.innerText])
       if (new Set(here.map(([id]) => id)).size !== here.length) window.rowsTwice.push(here.map(([id]) => id))
       for (const [id, text] of here) window.rowsSeen.set(id, text)
     }).observe(document, { subtree: true, childList: true, characterData: true })
@@ -71,13 +71,13 @@ interface Watched {
 async function round({ page, told, session }: Watched, n: number): Promise<void> {
   const note = { from: 'writer-0', to: 'asker', category: 'INFO', subject: `round ${n} of the soak`, body: 'read it' }
   expect((await told.post('/api/notes', note)).status).toBe(200)
-  await page.locator('.talk-row[data-row]', { hasText: note.subject }).waitFor()
+  await page.locator('.session_talk-row[data-row]', { hasText: note.subject }).waitFor()
   const question = `May it go on with round ${n}?`
   await session.report({ source: 'hook', needs_input: true, evidence: question })
-  await page.locator('.talk-row.waits', { hasText: question }).waitFor()
-  expect(await page.locator('.talk-row.waits').count()).toBe(1)
+  await page.locator('.session_talk-row.waits', { hasText: question }).waitFor()
+  expect(await page.locator('.session_talk-row.waits').count()).toBe(1)
   await session.report({ source: 'hook', needs_input: false })
-  await page.locator('.top .sums', { hasText: 'Nothing waits for you' }).waitFor()
+  await page.locator('.shell_top .shell_sums', { hasText: 'Nothing waits for you' }).waitFor()
 }
 
 test(`${SESSIONS} sessions that write, for as long as somebody looks`, { timeout: 900_000 }, async () => {
@@ -92,7 +92,7 @@ test(`${SESSIONS} sessions that write, for as long as somebody looks`, { timeout
   )
   onTestFinished(() => session.close())
   await page.evaluate("location.hash = '#/session/asker'")
-  await page.locator('.talk-rows').waitFor()
+  await page.locator('.session_talk-rows').waitFor()
 
   const fromMs = performance.now()
   const feeds: Feed[] = [told.feed('?screens=7')]
@@ -138,11 +138,11 @@ test(`${SESSIONS} sessions that write, for as long as somebody looks`, { timeout
   // And it still answers: every session is there with what it wrote last.
   await page.keyboard.press('g')
   await page.keyboard.press('f')
-  await page.locator('.card', { hasText: 'asker' }).waitFor()
-  expect(await page.locator('.card').count()).toBe(SESSIONS + 1)
+  await page.locator('.fleet_card', { hasText: 'asker' }).waitFor()
+  expect(await page.locator('.fleet_card').count()).toBe(SESSIONS + 1)
   await page
-    .locator('.card', { hasText: 'writer-0' })
-    .locator('.thumb', { hasText: /line \d+/ })
+    .locator('.fleet_card', { hasText: 'writer-0' })
+    .locator('.fleet_thumb', { hasText: /line \d+/ })
     .waitFor({ timeout: SEEN_MS })
   expect(complaints).toEqual([])
 })

@@ -15,7 +15,7 @@ interface Received {
   readonly body: string
 }
 
-const LIVE = '.foot .live-dot:not(.off)'
+const LIVE = '.shell_foot .shell_live-dot:not(.shell_off)'
 
 test('a tab proves the hub before it sends anything; what another program on the port receives opens nothing', async () => {
   const project = spine()

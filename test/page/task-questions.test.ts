@@ -38,7 +38,7 @@ test('what the worker of a task asks is answered where it is seen, and the task 
 
   // Where everything that waits is.
   await visitor.go('#/needs-you')
-  const pane = page.locator('.wait-pane')
+  const pane = page.locator('.needs-you_wait-pane')
   await pane.getByText('which branch?').waitFor()
   await page.keyboard.press('1')
   await pane.getByPlaceholder('Answer it').fill('main')
@@ -49,7 +49,7 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
   await pane.getByText(/by .*, recorded as human/).waitFor()
   take()
-  await page.locator('.inbox-row', { hasText: 'really?' }).waitFor()
+  await page.locator('.needs-you_inbox-row', { hasText: 'really?' }).waitFor()
   await pane.getByText(/by .*, recorded as human/).waitFor()
   await pane.getByText('which branch?').waitFor()
   await page.keyboard.press('1')

@@ -14,6 +14,8 @@ import { MapCanvas } from './map-canvas.tsx'
 import { PathDetail } from './path-detail.tsx'
 import { growTree, type TreeNode } from './tree.ts'
 import { claimsQuery, treeQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './claims.module.css'
 
 const route = getRouteApi('/claims/$')
 
@@ -29,7 +31,7 @@ export default function ClaimsScreen(): ReactNode {
   const facts = useMemo(() => (claims.data === undefined ? undefined : factsOf(claims.data)), [claims.data])
   const select = (chosen: string): void => void navigate({ to: '/claims/$', params: { _splat: chosen } })
   return (
-    <div className="claims">
+    <div className={css.claims}>
       <div className="page-head">
         <h1>Claims</h1>
         {claims.data !== undefined && <Sums reply={claims.data} root={root} />}
@@ -44,13 +46,13 @@ export default function ClaimsScreen(): ReactNode {
       </div>
       <QueryPart what="claims" query={claims}>
         {(reply) => (
-          <div className="claims-panes">
-            <section className="pane claims-tree" aria-label="Tree">
+          <div className={css.claimsPanes}>
+            <section className={cx('pane', css.claimsTree)} aria-label="Tree">
               {root !== undefined && facts !== undefined && (
                 <FileTree root={root} facts={facts} selected={shown} onSelect={select} />
               )}
             </section>
-            <section className="claims-map" aria-label="Map">
+            <section className={css.claimsMap} aria-label="Map">
               {tree.error !== null && root === undefined ? (
                 <Failed what="No map" error={tree.error} />
               ) : root === undefined || facts === undefined ? (
@@ -59,8 +61,8 @@ export default function ClaimsScreen(): ReactNode {
                 <MapCanvas root={root} facts={facts} selected={shown} onSelect={select} />
               )}
               <p className="meta legend">
-                <i className="held" /> held, colour and letters say by whom <i className="hatched" /> holder stale{' '}
-                <i className="free" /> free <i className="clash" /> incursion <span className="grow" />
+                <i className={css.held} /> held, colour and letters say by whom <i className={css.hatched} /> holder
+                stale <i className={css.free} /> free <i className="clash" /> incursion <span className="grow" />
                 area: lines
                 {tree.data !== undefined &&
                   tree.data.left_out > 0 &&
@@ -77,7 +79,7 @@ export default function ClaimsScreen(): ReactNode {
 
 function NothingClaimed(): ReactNode {
   return (
-    <section className="pane path-detail" aria-label="This path">
+    <section className={cx('pane', css.pathDetail)} aria-label="This path">
       <Empty title="Nothing is claimed">
         An agent that writes claims the paths first, by hooks or by <code>heimdall claim src/api</code>. Choose a path
         for its history.

@@ -6,6 +6,8 @@ import { Icon } from '../components/icons.tsx'
 import { useKeys } from '../shell/keys.tsx'
 import { type ClaimFacts, holdingOf } from './holding.ts'
 import { childrenOf, type TreeNode } from './tree.ts'
+import { cx } from '../components/cx.ts'
+import css from './claims.module.css'
 
 interface FileTreeProps {
   readonly root: TreeNode
@@ -73,7 +75,7 @@ export function FileTree({ root, facts, selected, onSelect }: FileTreeProps): Re
   const toggle = (path: string): void => setToggled((before) => new Map(before).set(path, !opened.has(path)))
   useKeys({ j: () => move(1), k: () => move(-1), Enter: () => selected !== null && toggle(selected) })
   return (
-    <div className="tree" ref={scroll} role="tree" aria-label="Files" tabIndex={0}>
+    <div className={css.tree} ref={scroll} role="tree" aria-label="Files" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }} role="presentation">
         {virtual.getVirtualItems().map(({ index, start }) => {
           const row = rows[index]
@@ -87,7 +89,7 @@ export function FileTree({ root, facts, selected, onSelect }: FileTreeProps): Re
               aria-level={depth + 1}
               aria-selected={node.path === selected}
               aria-expanded={node.isFile ? undefined : isOpen}
-              className={isCollision ? 'tree-row clash' : 'tree-row'}
+              className={isCollision ? cx('clash', css.treeRow) : css.treeRow}
               style={{ transform: `translateY(${start}px)`, paddingLeft: 8 + depth * 14 }}
               onClick={() => {
                 if (!node.isFile) toggle(node.path)

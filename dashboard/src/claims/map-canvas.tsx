@@ -8,6 +8,7 @@ import { useTheme } from '../data/preferences.ts'
 import { type Holding, holdingOf, type ClaimFacts } from './holding.ts'
 import { type TreemapCell, cellAt, layOut } from './treemap.ts'
 import type { TreeNode } from './tree.ts'
+import css from './claims.module.css'
 
 interface MapCanvasProps {
   readonly root: TreeNode
@@ -45,7 +46,7 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
     if (canvas.current !== null) canvas.current.title = titleOf(cell, holdingOf(cell.node, facts))
   }
   return (
-    <div className="map">
+    <div className={css.map}>
       <canvas
         ref={canvas}
         role="img"
@@ -57,7 +58,7 @@ export function MapCanvas({ root, facts, selected, onSelect }: MapCanvasProps): 
           if (cell !== undefined) onSelect(cell.node.path)
         }}
       />
-      <div ref={over} className="map-over" hidden aria-hidden="true" />
+      <div ref={over} className={css.mapOver} hidden aria-hidden="true" />
     </div>
   )
 }

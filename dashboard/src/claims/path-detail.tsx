@@ -14,6 +14,8 @@ import { rowGlyph, rowTone } from '../components/words.ts'
 import { useHubNow } from '../data/clock.ts'
 import { whyQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './claims.module.css'
 
 export function PathDetail({ path, reply }: { readonly path: string; readonly reply: ClaimsReply }): ReactNode {
   const query = useQuery(whyQuery(path))
@@ -21,10 +23,12 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
   const wait = useStore((state) => state.waits.find(({ collision }) => collision?.scope === path))
   return (
     <section
-      className={incursion === undefined ? 'pane inspector path-detail' : 'pane inspector harm path-detail'}
+      className={
+        incursion === undefined ? cx('pane inspector', css.pathDetail) : cx('pane inspector harm', css.pathDetail)
+      }
       aria-label="This path"
     >
-      <div className={incursion === undefined ? 'path-head' : 'path-head harm'}>
+      <div className={incursion === undefined ? css.pathHead : cx('harm', css.pathHead)}>
         <h2 className={incursion === undefined ? '' : 'is-clash'}>
           {incursion !== undefined && <Icon name="bow" size={14} />}{' '}
           {incursion === undefined ? 'This path' : 'Two agents want one path'}
@@ -37,13 +41,13 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
             <Holders why={why} />
             {incursion !== undefined && <Wants incursion={incursion} queue={reply.queue} />}
             {wait !== undefined && (
-              <div className="path-part">
+              <div className={css.pathPart}>
                 <h3>What you can do</h3>
                 <Answers wait={wait} isShort />
               </div>
             )}
             <History why={why} />
-            <p className="path-part">
+            <p className={css.pathPart}>
               <Copy text={why.command} className="button small mono" />
             </p>
           </>
@@ -55,9 +59,9 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
 
 function Holders({ why }: { readonly why: WhyReply }): ReactNode {
   const now = useHubNow()
-  if (why.holders.length === 0) return <p className="path-part second">Free: the first claim gets it.</p>
+  if (why.holders.length === 0) return <p className={cx('second', css.pathPart)}>Free: the first claim gets it.</p>
   return why.holders.map(({ claim, held, kind, hint }) => (
-    <div key={claim.claim_id} className="path-part">
+    <div key={claim.claim_id} className={css.pathPart}>
       <Party does="holds" agent={claim.agent_id} />
       <p className="second wrap">
         <code>{held}</code> since {clock(claim.since, now)}, epoch {claim.epoch}, lease{' '}
@@ -95,7 +99,7 @@ function Wants({
   const now = useHubNow()
   const place = queue.find(({ agent_id }) => agent_id === incursion.incoming)?.place
   return (
-    <div className="path-part">
+    <div className={css.pathPart}>
       <Party does="wants" agent={incursion.incoming} />
       <p className="second wrap">
         {incursion.kind} overlap, {plural(incursion.attempts, 'attempt')} since {clock(incursion.at, now)}
@@ -108,10 +112,10 @@ function Wants({
 function History({ why }: { readonly why: WhyReply }): ReactNode {
   const now = useHubNow()
   return (
-    <div className="path-part">
+    <div className={css.pathPart}>
       <h3>History of this path</h3>
       {why.history.length === 0 && <p className="second">No events yet.</p>}
-      <ul className="path-history">
+      <ul className={css.pathHistory}>
         {why.history.map((row) => (
           <li key={row.row_id} className="row">
             <time className="quiet">{clock(row.at, now)}</time>

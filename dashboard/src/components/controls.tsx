@@ -110,7 +110,7 @@ export function Copy({
   readonly label?: string
   /** With the prompt before it, which is not copied. */
   readonly isCommand?: boolean
-  readonly className?: string
+  readonly className?: string | undefined
 }): ReactNode {
   const [isCopied, setIsCopied] = useState(false)
   useEffect(() => {

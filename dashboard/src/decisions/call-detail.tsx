@@ -10,11 +10,13 @@ import { Icon } from '../components/icons.tsx'
 import { decisionWord } from '../components/words.ts'
 import { countText, unruled } from './decisions-screen.tsx'
 import { callQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './decisions.module.css'
 
 export function CallDetail({ run, call }: { readonly run: string; readonly call: string }): ReactNode {
   const query = useQuery(callQuery(run, call))
   return (
-    <section className="pane inspector call-detail" aria-label="The call">
+    <section className={cx('pane inspector', css.callDetail)} aria-label="The call">
       <QueryPart what="call" query={query}>
         {(reply) => (
           <>
@@ -33,7 +35,7 @@ function Asked({ reply: { call, number, summary } }: { readonly reply: CallReply
   return (
     <div>
       <p className="row">
-        <span className="round">
+        <span className={css.round}>
           <Icon name="arrow" size={13} />
         </span>
         <b className="grow">It asked</b>
@@ -62,7 +64,7 @@ function Decided({ reply: { call, hint, policy, severity } }: { readonly reply: 
   return (
     <div>
       <p className="row">
-        <span className={`round state ${tone}`}>
+        <span className={cx('state', css.round, tone)}>
           <Icon name={glyph} size={13} />
         </span>
         <b className={`grow state ${tone}`}>{word}</b>
@@ -85,7 +87,7 @@ function Decided({ reply: { call, hint, policy, severity } }: { readonly reply: 
       {hint !== null && (
         <>
           <p className="meta">hint sent to the agent</p>
-          <pre className="code hint">
+          <pre className={cx('code', css.hint)}>
             {hint.text}
             {hint.suggested_args !== null && `\nsuggested: ${argumentsText(JSON.stringify(hint.suggested_args))}`}
             {hint.retry_advice !== null && `\n${hint.retry_advice}`}
@@ -100,7 +102,7 @@ function Next({ reply: { call, next, command } }: { readonly reply: CallReply })
   return (
     <div>
       <p className="row">
-        <span className="round">
+        <span className={css.round}>
           <Icon name="check" size={13} />
         </span>
         <b className="grow">What it did next</b>

@@ -18,6 +18,8 @@ import { ReplayDialog } from './replay-dialog.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { type CallFilter, callsQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './decisions.module.css'
 
 const CHIPS: readonly Word[] = ['refused_with_hint', 'blocked', 'throttled', 'run_ended', 'allowed']
 
@@ -95,9 +97,9 @@ export default function DecisionsScreen(): ReactNode {
   useKeys({ j: () => move(1), k: () => move(-1) })
   useTerminalCommand(`heimdall events${filter.agent === undefined ? '' : ` --agent ${filter.agent}`}`)
   return (
-    <div className={selected === null ? 'decisions' : 'decisions of-one'}>
+    <div className={selected === null ? css.decisions : cx(css.decisions, css.ofOne)}>
       <Link
-        className="button all-calls"
+        className={cx('button', css.allCalls)}
         to="/decisions/{-$run}/{-$call}"
         params={{ run: undefined, call: undefined }}
         search={filter}
@@ -116,7 +118,7 @@ export default function DecisionsScreen(): ReactNode {
           {news} new
         </button>
       )}
-      <section className="pane decisions-list" aria-label="Calls">
+      <section className={cx('pane', css.decisionsList)} aria-label="Calls">
         <QueryPart what="decisions" query={query}>
           {() =>
             calls.length === 0 ? (
@@ -215,7 +217,7 @@ function Filters({ counts, calls }: FiltersProps): ReactNode {
     return () => clearTimeout(timer)
   }, [text])
   return (
-    <div className="filters" role="search">
+    <div className={css.filters} role="search">
       <label className="field">
         <Icon name="search" size={14} />
         <span className="hidden-text">Tool, path, rule or reason</span>

@@ -6,6 +6,7 @@ import { ActDialog } from '../components/act-dialog.tsx'
 import { Copy } from '../components/controls.tsx'
 import { clockWithSeconds, plural } from '../components/format.ts'
 import { post, segment } from '../data/client.ts'
+import css from './decisions.module.css'
 
 interface ReplayProps {
   readonly run: string | undefined
@@ -68,7 +69,7 @@ function Outcome({
         rule or reason, {counts.undecidable} undecidable
       </p>
       {rows.length > 0 && (
-        <div className="replay-rows" role="region" aria-label="Decisions that differ" tabIndex={0}>
+        <div className={css.replayRows} role="region" aria-label="Decisions that differ" tabIndex={0}>
           <table className="table">
             <thead>
               <tr>

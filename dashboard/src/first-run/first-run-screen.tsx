@@ -7,6 +7,8 @@ import { useTerminalCommand } from '../shell/foot.tsx'
 import { NEEDS_YOU, SCREEN_LINKS } from '../shell/screens.ts'
 import { usePreferences } from '../data/preferences.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './first-run.module.css'
 
 /** Each works as it is copied: only programs that are installed are offered. */
 const stepsWith = (program: string, host: string) => [
@@ -84,33 +86,33 @@ export function FirstRunScreen(): ReactNode {
     void navigate(NEEDS_YOU)
   }
   return (
-    <div className="first-run">
-      <div className="empty-line" aria-hidden="true">
+    <div className={css.firstRun}>
+      <div className={css.emptyLine} aria-hidden="true">
         {Array.from({ length: 24 }, (_, index) => (
           <i key={index} />
         ))}
       </div>
       <h1 className="large">Nobody is at work yet</h1>
-      <p className="first-lead second">
+      <p className={cx('second', css.firstLead)}>
         Start an agent under watch and it appears here by itself. This page then answers, in this order: who waits for
         you, who is about to collide, and what was done at what cost.
       </p>
       <ol className="pane first-steps">
         {steps.map(({ title, text, command }, index) => (
-          <li key={title} className={index === 0 ? 'first-step now' : 'first-step'}>
-            <span className="first-number">{index + 1}</span>
+          <li key={title} className={index === 0 ? cx('now', css.firstStep) : css.firstStep}>
+            <span className={css.firstNumber}>{index + 1}</span>
             <div className="grow">
               <h2>{title}</h2>
               <p className="second">{text}</p>
             </div>
-            <Copy text={command} isCommand className="button mono command" />
+            <Copy text={command} isCommand className={cx('button mono', css.command)} />
           </li>
         ))}
       </ol>
-      <ul className="first-rooms">
+      <ul className={css.firstRooms}>
         {INTRODUCED.map(({ name, icon, tone, title, text }) => (
           <li key={name}>
-            <Link className="pane first-room" {...SCREEN_LINKS[name]}>
+            <Link className={cx('pane', css.firstRoom)} {...SCREEN_LINKS[name]}>
               <b className="row">
                 <span className={tone}>
                   <Icon name={icon} size={14} />
@@ -133,7 +135,7 @@ export function FirstRunScreen(): ReactNode {
           </Button>
         </p>
       )}
-      <p className="row first-foot">
+      <p className={cx('row', css.firstFoot)}>
         <Icon name="lock" size={13} />
         <span className="second grow">Only this machine, only you: {location.host}. Nothing is sent anywhere.</span>
         {tour === null && <Button onPress={() => setTour(0)}>Show me around, {TOUR.length} steps</Button>}

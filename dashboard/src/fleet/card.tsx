@@ -8,6 +8,8 @@ import { Icon } from '../components/icons.tsx'
 import { ScreenText } from '../components/screen-text.tsx'
 import { stateOf, WAIT } from '../components/words.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './fleet.module.css'
 
 /** What it asks, what is wrong with it, or its last line. */
 export function useSays(agent: AgentCard): { readonly text: string; readonly tone: string } {
@@ -57,29 +59,29 @@ export function Card({
   const evidence = `${agent.evidence.source}${agent.evidence.detail === null ? '' : `: ${agent.evidence.detail}`}`
   return (
     <Link
-      className={`card ${stateTone}`}
+      className={cx(css.card, stateTone)}
       to="/session/$agent"
       params={{ agent: agent.agent_id }}
       data-agent={agent.agent_id}
       aria-label={`${agent.agent_id}, ${word}, ${text}`}
     >
-      <span className="band" title={`seen by ${evidence}`}>
-        <span className={BANDED.includes(agent.state) ? 'band-word' : `state ${stateTone}`}>
+      <span className={css.band} title={`seen by ${evidence}`}>
+        <span className={BANDED.includes(agent.state) ? css.bandWord : `state ${stateTone}`}>
           <Icon name={agent.state === 'needs_you' ? 'diamond' : glyph} size={12} />
           {word}
         </span>
         <span className="age">{since === null ? '' : shortAge(sinceMs(since, now))}</span>
       </span>
-      <span className="card-name row">
+      <span className={cx('row', css.cardName)}>
         <AgentMark name={agent.agent_id} />
         <b className="cut">{agent.agent_id}</b>
       </span>
-      <span className="card-task cut second">{agent.task?.title ?? '– no task'}</span>
-      <span className="thumb" style={{ height: `${lines * 8.5 + 6}px` }}>
+      <span className={cx('cut second', css.cardTask)}>{agent.task?.title ?? '– no task'}</span>
+      <span className={css.thumb} style={{ height: `${lines * 8.5 + 6}px` }}>
         <ScreenText screen={screen} lines={lines} />
       </span>
-      <span className={`card-says cut ${tone}`}>{text}</span>
-      <span className="card-foot">
+      <span className={cx('cut', css.cardSays, tone)}>{text}</span>
+      <span className={css.cardFoot}>
         <span
           title={`${plural(agent.claims.length, 'claim')}: ${agent.claims.flatMap(({ scopes }) => scopes).join(', ')}`}
         >
@@ -91,7 +93,7 @@ export function Card({
         <span title={agent.tokens?.cost_usd == null ? 'cost not known' : 'cost'}>
           {agent.tokens?.cost_usd == null ? '–' : dollars(agent.tokens.cost_usd)}
         </span>
-        <span className="host cut">
+        <span className={cx('cut', css.host)}>
           {agent.host === 'unknown' ? '' : agent.host}
           {agent.machine !== null && ` on ${agent.machine}`}
         </span>

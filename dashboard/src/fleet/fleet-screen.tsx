@@ -15,6 +15,8 @@ import { FleetTable } from './fleet-table.tsx'
 import { Tiles } from './tiles.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './fleet.module.css'
 
 const route = getRouteApi('/fleet')
 const FEW = 8
@@ -138,7 +140,7 @@ function Shown({ agents, look, isMany, isFew, lines }: ShownProps): ReactNode {
   if (look === 'table') return <FleetTable agents={agents} now={now} />
   if (isMany) return <Tiles agents={agents} now={now} />
   return (
-    <ul className={isFew ? 'cards few' : 'cards'}>
+    <ul className={isFew ? cx(css.cards, css.few) : css.cards}>
       {agents.map((agent) => (
         <li key={agent.agent_id}>
           <Card agent={agent} now={now} lines={lines} />

@@ -6,6 +6,8 @@ import { AgentName } from '../components/agent-mark.tsx'
 import { dollars, plural, shortAge, sinceMs, tokenCount } from '../components/format.ts'
 import { StateWord } from '../components/state.tsx'
 import { sinceOf, useSays } from './card.tsx'
+import { cx } from '../components/cx.ts'
+import css from './fleet.module.css'
 
 export function FleetTable({
   agents,
@@ -15,7 +17,7 @@ export function FleetTable({
   readonly now: number
 }): ReactNode {
   return (
-    <div className="pane scroll-x">
+    <div className={cx('pane scroll-x', css.tablePane)}>
       <table className="table">
         <thead>
           <tr>
@@ -58,10 +60,10 @@ function Row({ agent, now }: { readonly agent: AgentCard; readonly now: number }
         <StateWord state={agent.state} liveness={agent.liveness} />
       </td>
       <td className="number">{since === null ? '' : shortAge(sinceMs(since, now))}</td>
-      <td className="second task cut wide-only" title={agent.task?.title}>
+      <td className={cx('second cut wide-only', css.task)} title={agent.task?.title}>
         {agent.task?.title ?? '– no task'}
       </td>
-      <td className={`wide cut ${tone}`} title={text}>
+      <td className={cx('cut', css.wide, tone)} title={text}>
         {text}
       </td>
       <td

@@ -6,6 +6,8 @@ import { age, sinceMs } from '../components/format.ts'
 import { Icon } from '../components/icons.tsx'
 import { STATE } from '../components/words.ts'
 import { sinceOf, useSays } from './card.tsx'
+import { cx } from '../components/cx.ts'
+import css from './fleet.module.css'
 
 interface Group {
   readonly word: string
@@ -83,14 +85,14 @@ export function Tiles({ agents, now }: { readonly agents: readonly AgentCard[]; 
     return (
       <section
         key={group.word}
-        className={group.isHalf === true ? 'tile-group half' : 'tile-group'}
+        className={group.isHalf === true ? cx(css.tileGroup, css.half) : css.tileGroup}
         aria-label={group.word}
       >
         <h2 className={`state ${group.tone}`}>
           <Icon name={STATE[first].glyph} size={13} />
           {group.word} <b>{those.length}</b> <span className="meta">{group.note(those, now)}</span>
         </h2>
-        <ul className={group.isWide === true ? 'tiles wide' : 'tiles'}>
+        <ul className={group.isWide === true ? cx(css.tiles, css.wide) : css.tiles}>
           {those.map((agent) => (
             <li key={agent.agent_id}>
               <Tile agent={agent} now={now} isWide={group.isWide === true} />
@@ -100,7 +102,7 @@ export function Tiles({ agents, now }: { readonly agents: readonly AgentCard[]; 
       </section>
     )
   })
-  return <div className="tile-groups">{groups}</div>
+  return <div className={css.tileGroups}>{groups}</div>
 }
 
 function Tile({
@@ -118,7 +120,7 @@ function Tile({
   const since = sinceOf(agent)
   return (
     <Link
-      className={`tile ${tone}`}
+      className={cx(css.tile, tone)}
       to="/session/$agent"
       params={{ agent: agent.agent_id }}
       data-agent={agent.agent_id}

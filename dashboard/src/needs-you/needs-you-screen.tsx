@@ -19,6 +19,8 @@ import { post, segment } from '../data/client.ts'
 import { useHubNow } from '../data/clock.ts'
 import { waitsQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './needs-you.module.css'
 
 const SNOOZE_MINUTES = 15
 
@@ -71,7 +73,7 @@ export function NeedsYouScreen(): ReactNode {
   const count = waits.filter(({ snoozed_until }) => snoozed_until === null).length
   return (
     <>
-      <div className="needs-head">
+      <div className={css.needsHead}>
         <div>
           <h1 className="large">
             {count === 0 ? 'Nothing waits for you' : count === 1 ? '1 waits for you' : `${count} wait for you`}
@@ -82,15 +84,15 @@ export function NeedsYouScreen(): ReactNode {
         </div>
         <Sums waits={waits} history={history} />
       </div>
-      <div className={isEmpty ? 'needs nobody' : 'needs'}>
-        <section className="pane inbox" aria-label="Waits" {...list.hold}>
+      <div className={isEmpty ? cx(css.needs, css.nobody) : css.needs}>
+        <section className={cx('pane', css.inbox)} aria-label="Waits" {...list.hold}>
           {list.news > 0 && (
             <button type="button" className="news" onClick={list.showNews}>
               {list.news} new
             </button>
           )}
           {lost !== null && (
-            <div className="in-place">
+            <div className={css.inPlace}>
               <NotOpen wait={lost} answered={history?.answered ?? []} now={now} />
             </div>
           )}
@@ -99,7 +101,7 @@ export function NeedsYouScreen(): ReactNode {
               <li key={wait.wait_id}>
                 <Row wait={wait} isOpen={wait.wait_id === shown?.wait_id} now={now} />
                 {wait.wait_id === shown?.wait_id && (
-                  <div className="in-place">
+                  <div className={css.inPlace}>
                     <WaitDetail wait={wait} isPhone next={undefined} />
                   </div>
                 )}
@@ -109,14 +111,14 @@ export function NeedsYouScreen(): ReactNode {
           {isEmpty && <NoWaits last={history?.answered[0]} now={now} />}
           <AnsweredList answered={history?.answered ?? []} now={now} />
           {shown !== undefined && (
-            <p className="inbox-keys meta">
+            <p className={cx('meta', css.inboxKeys)}>
               <Key>j</Key> <Key>k</Key> move <AnswerKeys count={shown.answers.length} /> <Key>t</Key> open terminal{' '}
               <Key>z</Key> snooze
             </p>
           )}
         </section>
         {!isEmpty && (
-          <section className="pane wait-pane" aria-label="The wait">
+          <section className={cx('pane', css.waitPane)} aria-label="The wait">
             {shown === undefined ? (
               <NotOpen wait={lost ?? ''} answered={history?.answered ?? []} now={now} />
             ) : (
@@ -162,7 +164,7 @@ function Row({
 }): ReactNode {
   return (
     <Link
-      className="inbox-row"
+      className={css.inboxRow}
       to="/needs-you/{-$wait}"
       params={{ wait: wait.wait_id }}
       aria-current={isOpen ? 'true' : undefined}
@@ -176,12 +178,12 @@ function Row({
             : `snoozed until ${clock(wait.snoozed_until, now)}`}
         </span>
       </span>
-      <span className="title cut">
+      <span className={cx('cut', css.title)}>
         <bdi>{wait.title}</bdi>
       </span>
       <span className="row">
         <AgentName name={whoWaits(wait)} />
-        <span className="meta seen cut">{seenBy(wait)}</span>
+        <span className={cx('meta cut', css.seen)}>{seenBy(wait)}</span>
       </span>
     </Link>
   )
@@ -200,7 +202,7 @@ function Sums({ waits, history: data }: SumsProps): ReactNode {
   const now = useHubNow()
   const waitingMs = waits.reduce((sum, wait) => sum + sinceMs(wait.since, now), 0)
   return (
-    <div className="needs-sums">
+    <div className={css.needsSums}>
       {waits.length > 0 && (
         <p>
           <b className="strong">{age(waitingMs)}</b> <span className="second">of agent time spent waiting now</span>
@@ -226,7 +228,7 @@ function AnsweredList({ answered, now }: AnsweredProps): ReactNode {
   const recent = answered.filter(({ at }) => sinceMs(at, now) < 3_600_000).slice(0, 8)
   if (recent.length === 0) return null
   return (
-    <div className="answered">
+    <div className={css.answered}>
       <p className="meta">Over in the last hour</p>
       <ul>
         {recent.map((wait) => (

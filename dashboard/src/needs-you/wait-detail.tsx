@@ -13,6 +13,8 @@ import { Answers } from './answers.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { screenQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './needs-you.module.css'
 
 const LINES = 16
 
@@ -53,11 +55,11 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
   return (
     <>
       {!isPhone && (
-        <header className="wait-head">
+        <header className={css.waitHead}>
           <AgentMark name={who} large />
           <div className="grow">
             <p className="row">
-              <b className="wait-name cut">{who}</b>
+              <b className={cx('cut', css.waitName)}>{who}</b>
               <span className="second cut">{[agent?.host, agent?.task?.title].filter(Boolean).join(' · ')}</span>
             </p>
             <p className="row meta">
@@ -111,14 +113,14 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
         )}
       </div>
       {!isPhone && (
-        <div className="wait-body">
-          <div className="wait-facts">
+        <div className={css.waitBody}>
+          <div className={css.waitFacts}>
             <Facts title="What it touches" facts={wait.touches} none="nothing is known of what it touches" />
             <Facts title="Why you are asked" facts={wait.why} none={wait.evidence.detail ?? wait.evidence.source} />
           </div>
           {wait.pin !== null && wait.pin.diff.length > 0 && <PinDiff diff={wait.pin.diff} />}
           {wait.session_id !== null && <ScreenNow session={wait.session_id} />}
-          <p className="wait-foot meta">
+          <p className={cx('meta', css.waitFoot)}>
             <span className="grow">
               {next === undefined
                 ? ''
@@ -175,7 +177,7 @@ function PinDiff({ diff }: { readonly diff: readonly string[] }): ReactNode {
   return (
     <section>
       <h3>What changed in the tool</h3>
-      <pre className="pin-diff">
+      <pre className={css.pinDiff}>
         {diff.map((line, index) => (
           <span key={index} className={line.startsWith('+') ? 'is-work' : line.startsWith('-') ? 'is-clash' : 'second'}>
             {line}
@@ -191,7 +193,7 @@ function ScreenNow({ session }: { readonly session: string }): ReactNode {
   const { data, error } = useQuery(screenQuery(session, LINES))
   const screen = data?.screens[0]
   return (
-    <section className="screen-now">
+    <section className={css.screenNow}>
       <h3>
         Its screen now <span className="meta">last {LINES} lines, read only, live</span>
       </h3>

@@ -14,6 +14,8 @@ import { useHubNow } from '../data/clock.ts'
 import { toggleDensity, useToggleTheme } from '../data/preferences.ts'
 import { searchQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './search.module.css'
 
 const KINDS: readonly { readonly word: string; readonly kinds: readonly Hit['kind'][] }[] = [
   { word: 'Agents', kinds: ['agent', 'session'] },
@@ -109,7 +111,7 @@ export function SearchBox({
   return (
     <Dialog label="Search or run a command" onClose={onClose}>
       <div className="search" onKeyDown={onKeyDown}>
-        <label className="search-field">
+        <label className={css.searchField}>
           <Icon name="search" size={17} />
           <span className="hidden-text">Search or run a command</span>
           <input
@@ -135,7 +137,7 @@ export function SearchBox({
           <Key>Esc</Key>
         </label>
         {asked !== '' && data !== undefined && (
-          <div className="chips search-chips">
+          <div className={cx('chips', css.searchChips)}>
             <Chip isOn={only === null} onPress={() => setOnly(null)}>
               All {data.hits.length}
             </Chip>
@@ -149,10 +151,10 @@ export function SearchBox({
             })}
           </div>
         )}
-        <div id="search-results" role="listbox" aria-label="Results" className="search-results">
+        <div id="search-results" role="listbox" aria-label="Results" className={css.searchResults}>
           {groups.map((group) => (
             <div key={group} role="group" aria-label={group}>
-              <p className="meta search-group">{group}</p>
+              <p className={cx('meta', css.searchGroup)}>{group}</p>
               {choices.map((choice, index) =>
                 choice.group === group ? (
                   <div
@@ -160,7 +162,7 @@ export function SearchBox({
                     id={`choice-${choice.id}`}
                     role="option"
                     aria-selected={choice === chosen}
-                    className="search-row"
+                    className={css.searchRow}
                     onMouseMove={() => setAt(index)}
                     onClick={() => act(choice)}
                   >
@@ -176,7 +178,7 @@ export function SearchBox({
           ))}
           {choices.length === 0 && <p className="padded second">No results.</p>}
         </div>
-        <p className="search-foot meta">
+        <p className={cx('meta', css.searchFoot)}>
           <Key>↑</Key> <Key>↓</Key> move <Key>↵</Key> open <Key>Ctrl ↵</Key> copy link <span className="grow" />
           type &gt; for commands only, @ for agents
         </p>

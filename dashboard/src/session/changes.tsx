@@ -10,6 +10,8 @@ import { noteLook } from './last-looks.ts'
 import { basisText, Since } from './since.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { changesQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './session.module.css'
 
 const route = getRouteApi('/session/$agent')
 
@@ -35,7 +37,7 @@ export function ChangesSum({ agent, query: { data } }: ChangesProps): ReactNode 
   const files = data?.files
   const sum = (of: 'added' | 'removed'): number => files?.reduce((total, file) => total + (file[of] ?? 0), 0) ?? 0
   return (
-    <span className="meta changes-sum">
+    <span className={cx('meta', css.changesSum)}>
       <Since agent={agent.agent_id} began={data?.run_began ?? agent.started_at} />
       {files !== undefined && (
         <>
@@ -66,7 +68,7 @@ function Files({ agent, changes }: FilesProps): ReactNode {
     <div className="changes">
       <div className="changes-files">
         {changes.also_here.length > 0 && (
-          <p className="changes-shared">
+          <p className={css.changesShared}>
             <b>Shared working tree:</b> {changes.also_here.length + 1} agents work here; git does not tell whose a
             change is. What lies in its own claims stands first.
           </p>
@@ -92,7 +94,7 @@ function Files({ agent, changes }: FilesProps): ReactNode {
           ))}
         </ul>
         <p className="meta">{outside === 0 ? 'All inside its own claims.' : `${outside} outside its own claims.`}</p>
-        <p className="meta changes-basis">{basis}</p>
+        <p className={cx('meta', css.changesBasis)}>{basis}</p>
       </div>
       <FileDiff agent={agent} path={chosen.path} />
     </div>

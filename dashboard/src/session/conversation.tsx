@@ -13,6 +13,8 @@ import { useRefusals } from './refusals.ts'
 import { post, segment } from '../data/client.ts'
 import { useHubNow } from '../data/clock.ts'
 import { conversationQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './session.module.css'
 
 interface ConversationProps {
   readonly agent: AgentCard
@@ -89,7 +91,7 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
   }, [rows.length, virtual])
   return (
     <div
-      className="talk-rows"
+      className={css.talkRows}
       ref={scroll}
       tabIndex={0}
       role="log"
@@ -99,17 +101,17 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
       }}
     >
       {onOlder === undefined && startedAt !== null && (
-        <p className="talk-older meta">the run began at {clockWithSeconds(startedAt)}</p>
+        <p className={cx('meta', css.talkOlder)}>the run began at {clockWithSeconds(startedAt)}</p>
       )}
       {onOlder !== undefined && (
-        <p className="talk-older">
+        <p className={css.talkOlder}>
           <Button size="small" kind="plain" onPress={onOlder}>
             Older
           </Button>
         </p>
       )}
-      <span className="talk-space" />
-      <div className="talk-list" style={{ height: virtual.getTotalSize() }}>
+      <span className={css.talkSpace} />
+      <div className={css.talkList} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, key, start }) => {
           const row = rows[index]
           return row === undefined ? null : (
@@ -117,7 +119,7 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
               key={key}
               ref={virtual.measureElement}
               data-index={index}
-              className="talk-place"
+              className={css.talkPlace}
               style={{ transform: `translateY(${start}px)` }}
             >
               <Row row={row} now={now} />
@@ -126,7 +128,7 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
         })}
       </div>
       {wait !== undefined && (
-        <div className="talk-row waits" data-kind="wait">
+        <div className={cx('waits', css.talkRow)} data-kind="wait">
           <span className="is-lamp">
             <Icon name={WAIT[wait.kind].glyph} size={13} />
           </span>
@@ -147,7 +149,7 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
 function Row({ row, now }: { readonly row: ConversationRow; readonly now: number }): ReactNode {
   const tone = rowTone(row)
   return (
-    <div className="talk-row" data-kind={row.kind} data-row={row.row_id}>
+    <div className={css.talkRow} data-kind={row.kind} data-row={row.row_id}>
       <span className={tone || 'quiet'}>
         <Icon name={rowGlyph(row)} size={13} />
       </span>
@@ -202,7 +204,7 @@ function NoteState({
     mutationFn: (verb: 'seen' | 'ack') => post(`notes/${segment(note.note_id)}/${verb}`),
   })
   return (
-    <p className="note-state meta">
+    <p className={cx('meta', css.noteState)}>
       {note.state !== 'unread' && (
         <span>
           <Icon name="eye" size={12} /> Seen {note.seen_at === null ? '' : clock(note.seen_at, now)}

@@ -10,6 +10,8 @@ import { DecisionWord } from '../components/state.tsx'
 import { Changes, ChangesSum } from './changes.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { changesQuery, latestCallsQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './session.module.css'
 
 const Player = lazyScreen(() => import('../timeline/player.tsx'))
 
@@ -36,15 +38,15 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
       : [{ value: 'recording' as const, word: 'Recording', count: null }]),
   ]
   return (
-    <section className="pane lower" aria-label="Changes, claims and calls">
+    <section className={cx('pane', css.lower)} aria-label="Changes, claims and calls">
       <header>
-        <div className="lower-tabs grow" role="tablist">
+        <div className={cx('grow', css.lowerTabs)} role="tablist">
           {tabs.map(({ value, word, count }) => (
             <button
               key={value}
               type="button"
               role="tab"
-              className="tab"
+              className={css.tab}
               aria-selected={tab === value}
               onClick={() => onTab(value)}
             >
@@ -54,7 +56,7 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
         </div>
         {tab === 'changes' && <ChangesSum agent={agent} query={changes} />}
       </header>
-      <div className="lower-body" role="tabpanel" aria-label={tab}>
+      <div className={css.lowerBody} role="tabpanel" aria-label={tab}>
         {tab === 'changes' ? (
           <Changes agent={agent} query={changes} />
         ) : tab === 'claims' ? (
@@ -138,7 +140,7 @@ function Calls({ agent }: { readonly agent: AgentCard }): ReactNode {
                     <span className="quiet">{call.server} · </span>
                     {call.tool}
                   </td>
-                  <td className="mono cut args">{argumentsLine(call.args)}</td>
+                  <td className={cx('mono cut', css.args)}>{argumentsLine(call.args)}</td>
                   <td>
                     <DecisionWord call={call} isShort />
                   </td>

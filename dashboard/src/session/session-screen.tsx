@@ -21,6 +21,8 @@ import { SessionTerminal } from './terminal.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { agentQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './session.module.css'
 
 const Player = lazyScreen(() => import('../timeline/player.tsx'))
 
@@ -50,9 +52,9 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
     void navigate({ to: '.', search: (before) => ({ ...before, ...search }), replace: true })
   useTerminalCommand(agent.command)
   return (
-    <div className="session" data-part={phoneTab}>
+    <div className={css.session} data-part={phoneTab}>
       <Head key={agent.agent_id} agent={agent} wait={wait} />
-      <nav className="phone-tabs" aria-label="Parts">
+      <nav className={css.phoneTabs} aria-label="Parts">
         {PHONE_TABS.map((part) => (
           <button
             key={part}
@@ -65,11 +67,11 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
           </button>
         ))}
       </nav>
-      <div className="session-left">
+      <div className={css.sessionLeft}>
         <SessionOrRecording agent={agent} />
         <Lower agent={agent} tab={tab as LowerTab} onTab={(chosen) => show({ tab: chosen })} />
       </div>
-      <section className="pane talk" aria-label="Conversation">
+      <section className={cx('pane', css.talk)} aria-label="Conversation">
         <Conversation agent={agent} wait={wait} />
         <Reply agent={agent} wait={wait} />
       </section>
@@ -83,7 +85,7 @@ function SessionOrRecording({ agent }: { readonly agent: AgentCard }): ReactNode
   if (session !== null) return <SessionTerminal key={session} session={session} />
   if (ended !== null && run !== null)
     return (
-      <section className="pane terminal recorded" aria-label="Recorded terminal">
+      <section className={cx('pane', css.terminal, css.recorded)} aria-label="Recorded terminal">
         <header>
           <Icon name="terminal" size={13} />
           <h3>Terminal</h3>
@@ -108,7 +110,7 @@ function SessionOrRecording({ agent }: { readonly agent: AgentCard }): ReactNode
 function Reply({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitCard | undefined }): ReactNode {
   if (agent.session_id === null && wait === undefined) return null
   return (
-    <div className={wait === undefined ? 'reply' : 'reply waits'}>
+    <div className={wait === undefined ? css.reply : cx('waits', css.reply)}>
       {wait !== undefined && (
         <>
           <p className="row phone-only">
@@ -148,8 +150,8 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
       : `${plural(agent.calls, 'call')}${agent.tokens?.cost_usd == null ? '' : `, ${dollars(agent.tokens.cost_usd)}`}`,
   ].filter((fact) => fact !== null)
   return (
-    <header className="session-head">
-      <Link className="phone-back" to={wait === undefined ? '/fleet' : '/needs-you/{-$wait}'} aria-label="Back">
+    <header className={css.sessionHead}>
+      <Link className={css.phoneBack} to={wait === undefined ? '/fleet' : '/needs-you/{-$wait}'} aria-label="Back">
         <Icon name="left" size={18} />
       </Link>
       <AgentMark name={agent.agent_id} large />
@@ -163,7 +165,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
             {since !== null && `, ${clockWithSeconds(since)}`}
           </span>
         </div>
-        <p className="session-facts meta cut">
+        <p className={cx('meta cut', css.sessionFacts)}>
           {who.map((fact) => (
             <span key={fact}>{fact}</span>
           ))}
@@ -201,7 +203,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
           )}
         </p>
       </div>
-      <div className="row session-acts">
+      <div className={cx('row', css.sessionActs)}>
         <Button icon="arrow" onPress={() => setOver('pass')}>
           Pass on…
         </Button>

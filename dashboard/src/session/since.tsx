@@ -5,6 +5,7 @@ import type { ChangesReply } from '../../../src/hub/contract.ts'
 import { clock } from '../components/format.ts'
 import { lastLookAt } from './last-looks.ts'
 import { useHubNow } from '../data/clock.ts'
+import css from './session.module.css'
 
 const route = getRouteApi('/session/$agent')
 
@@ -32,7 +33,7 @@ export function Since({ agent, began }: SinceProps): ReactNode {
     if (value !== 'time' && value !== 'commit' && value !== 'given') show(value)
   }
   return (
-    <span className="since">
+    <span className={css.since}>
       <label>
         since{' '}
         <select className="field small" value={asking ?? named} onChange={(event) => choose(event.target.value)}>

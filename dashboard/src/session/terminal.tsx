@@ -14,6 +14,8 @@ import { TERMINAL_THEME } from './terminal-theme.ts'
 import { WrappedScreen } from './wrapped-screen.tsx'
 import { useNarrow } from '../components/media-query.ts'
 import { segment, socketUrl } from '../data/client.ts'
+import { cx } from '../components/cx.ts'
+import css from './session.module.css'
 
 /** The first of two escapes waits so long for the second: to an agent, a single one means stop. */
 const ESCAPES_MS = 300
@@ -183,7 +185,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
   useKeys(status.mayType && !status.isYours ? { i: takeKeyboard } : {})
   const isNarrow = useNarrow()
   return (
-    <section className="pane terminal" aria-label="Terminal">
+    <section className={cx('pane', css.terminal)} aria-label="Terminal">
       <header>
         <Icon name="terminal" size={14} />
         <h3>Terminal</h3>
@@ -210,12 +212,12 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
         )}
       </header>
       {status.error !== null && (
-        <p className="is-clash terminal-error" role="alert">
+        <p className={cx('is-clash', css.terminalError)} role="alert">
           ✕ {status.error}
         </p>
       )}
       {offered !== null && (
-        <p className="terminal-offer row" role="status">
+        <p className={cx('row', css.terminalOffer)} role="status">
           <span className="cut">The program wants to put {offered.length} characters on your clipboard</span>
           <span className="grow" />
           <Button size="small" onPress={() => take({ what: 'copy', text: offered })}>
@@ -227,7 +229,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
         </p>
       )}
       {isNarrow && !status.isYours && <WrappedScreen session={session} />}
-      <div className="terminal-body" ref={ground} data-live={status.isLive} />
+      <div className={css.terminalBody} ref={ground} data-live={status.isLive} />
       {asked !== null && <AskFirst asked={asked} onClose={() => setAsked(null)} />}
     </section>
   )

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ScreenText } from '../components/screen-text.tsx'
 import { screenQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './session.module.css'
 
 const LINES = 24
 
@@ -12,7 +14,12 @@ export function WrappedScreen({ session }: { readonly session: string }): ReactN
   // Sessions on other machines have no text here, only the terminal.
   if (screen === undefined) return null
   return (
-    <div className="wrapped-screen terminal-ground" tabIndex={0} role="region" aria-label="Its screen, wrapped">
+    <div
+      className={cx('terminal-ground', css.wrappedScreen)}
+      tabIndex={0}
+      role="region"
+      aria-label="Its screen, wrapped"
+    >
       <ScreenText screen={screen} lines={LINES} />
     </div>
   )

@@ -17,6 +17,7 @@ import { Rail, Tabs } from './rail.tsx'
 import { NEEDS_YOU, SCREENS } from './screens.ts'
 import { NoProject, SignedOut } from './sign-in.tsx'
 import { Top } from './top.tsx'
+import css from './shell.module.css'
 
 export function App(): ReactNode {
   useFeedAndSignIn()
@@ -38,7 +39,7 @@ export function App(): ReactNode {
       <p className="hidden-text" role="status" aria-live="polite">
         {announcement}
       </p>
-      <div className="frame">
+      <div className={css.frame}>
         <a
           className="hidden-text"
           href="#main"
@@ -51,7 +52,7 @@ export function App(): ReactNode {
         </a>
         <Rail screen={screen} onKeys={() => setDialog('keys')} />
         <Top onSearch={() => setDialog('search')} />
-        <main className={`main at-${screen}`} id="main" tabIndex={-1}>
+        <main className={css.main} data-screen={screen} id="main" tabIndex={-1}>
           <Banners />
           {missing === undefined ? <Outlet /> : <NoProject hub={missing} />}
         </main>

@@ -4,6 +4,8 @@ import { Copy } from '../components/controls.tsx'
 import { clock, clockWithSeconds, dollars, tokenCount, whole } from '../components/format.ts'
 import { useHubNow } from '../data/clock.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './shell.module.css'
 
 /** Called by each screen: the command that shows the same. */
 export function useTerminalCommand(command: string): void {
@@ -20,9 +22,9 @@ export function Foot(): ReactNode {
   const now = useHubNow()
   const isLive = connection.status === 'live'
   return (
-    <footer className="foot">
+    <footer className={css.foot}>
       <span>
-        <i className={isLive ? 'live-dot' : 'live-dot off'} />
+        <i className={isLive ? css.liveDot : cx(css.liveDot, css.off)} />
         {isLive ? 'Live' : connection.status === 'connecting' ? 'Connecting' : 'Not live'}
         {totals !== null && ` · event ${whole(totals.seq)}`}
         {!isLive && shownAt !== null && ` · shown: ${clockWithSeconds(shownAt)}`}
@@ -57,7 +59,7 @@ export function Foot(): ReactNode {
       {hub?.read_only === true && <span>read only</span>}
       <span className="same">
         <span className="quiet">same in a terminal</span>
-        <Copy text={command} className="copy" />
+        <Copy text={command} className={css.copy} />
       </span>
     </footer>
   )

@@ -3,6 +3,7 @@ import { Fragment, type ReactNode } from 'react'
 import { Button, Key, Segments, type SegmentsProps } from '../components/controls.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { usePreferences } from '../data/preferences.ts'
+import css from './shell.module.css'
 
 const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
@@ -76,7 +77,7 @@ export function KeysDialog({ onClose }: { readonly onClose: () => void }): React
             Close
           </Button>
         </div>
-        <div className="keys-columns">
+        <div className={css.keysColumns}>
           {GROUPS.map(([title, keys]) => (
             <section key={title}>
               <h3>{title}</h3>

@@ -6,6 +6,7 @@ import { Brand, Icon } from '../components/icons.tsx'
 import { toggleDensity, usePreferences, useTheme, useToggleTheme } from '../data/preferences.ts'
 import { useStore } from '../data/store.ts'
 import { SCREENS } from './screens.ts'
+import css from './shell.module.css'
 
 function Count({ screen }: { readonly screen: string }): ReactNode {
   const totals = useStore((state) => state.totals)
@@ -29,7 +30,7 @@ function Projects(): ReactNode {
   const projects = hub?.projects ?? []
   const chosen = new URLSearchParams(location.search).get('project') ?? projects[0]?.project ?? ''
   return (
-    <label className="project">
+    <label className={css.project}>
       <Icon name="folder" size={14} />
       <span className="hidden-text">Project</span>
       <select
@@ -85,8 +86,8 @@ export function Rail({ screen, onKeys }: { readonly screen: string; readonly onK
   const shownTheme = useTheme()
   const toggleTheme = useToggleTheme()
   return (
-    <aside className="rail" aria-label="Screens">
-      <p className="brand">
+    <aside className={css.rail} aria-label="Screens">
+      <p className={css.brand}>
         <Brand /> <span>Heimdall</span>
       </p>
       <Projects />
@@ -99,10 +100,10 @@ export function Rail({ screen, onKeys }: { readonly screen: string; readonly onK
           </Link>
         ))}
       </nav>
-      <div className="rail-foot">
+      <div className={css.railFoot}>
         <p className="meta">Shown time</p>
         <ShownTime screen={screen} />
-        <div className="switches">
+        <div className={css.switches}>
           <button type="button" onClick={onKeys}>
             <Key>?</Key> Keys
           </button>
@@ -136,7 +137,7 @@ export function Tabs({ screen, onSearch }: { readonly screen: string; readonly o
     </Link>
   )
   return (
-    <nav className="tabs" aria-label="Screens, at the thumb" ref={tabs}>
+    <nav className={css.tabs} aria-label="Screens, at the thumb" ref={tabs}>
       {SCREENS.slice(0, AT_THE_THUMB).map(tab)}
       <button type="button" onClick={onSearch}>
         <Icon name="search" size={18} />

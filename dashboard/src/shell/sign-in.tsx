@@ -7,6 +7,7 @@ import { Brand } from '../components/icons.tsx'
 import { useFeed } from '../data/feed.ts'
 import { keyIn, redeemKey } from '../data/sign-in.ts'
 import { useStore } from '../data/store.ts'
+import css from './shell.module.css'
 
 export function SignedOut(): ReactNode {
   const [text, setText] = useState('')
@@ -17,8 +18,8 @@ export function SignedOut(): ReactNode {
     if (await redeemKey(keyIn(text.trim()) ?? text.trim())) feed.reconnect()
   }
   return (
-    <main className="signed-out">
-      <p className="brand">
+    <main className={css.signedOut}>
+      <p className={css.brand}>
         <Brand /> Heimdall
       </p>
       <h1>This browser is not signed in</h1>

@@ -9,6 +9,8 @@ import { STATE } from '../components/words.ts'
 import { useHubNow } from '../data/clock.ts'
 import { useStore } from '../data/store.ts'
 import { NEEDS_YOU } from './screens.ts'
+import { cx } from '../components/cx.ts'
+import css from './shell.module.css'
 
 const TALLEST_FIRST: readonly CardState[] = [
   'needs_you',
@@ -34,7 +36,7 @@ export function WatchLine(): ReactNode {
   ticks.sort((one, other) => rank(one.agent.state) - rank(other.agent.state) || one.place - other.place)
   return (
     <div
-      className={shown.length >= DENSE_FROM ? 'watch-line dense' : 'watch-line'}
+      className={shown.length >= DENSE_FROM ? cx(css.watchLine, css.dense) : css.watchLine}
       role="img"
       aria-label={spoken(shown.map(({ state }) => state))}
     >
@@ -64,16 +66,16 @@ export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode 
   const totals = useStore((state) => state.totals)
   const now = useHubNow()
   return (
-    <header className="top">
+    <header className={css.top}>
       {totals === null || totals.agents === 0 ? (
         <span className="quiet">{totals === null ? '' : 'No agents yet'}</span>
       ) : (
         <>
-          <b className="top-count" aria-hidden="true">
+          <b className={css.topCount} aria-hidden="true">
             {waitText(totals.waits)}
           </b>
           <WatchLine />
-          <div className="sums">
+          <div className={css.sums}>
             {totals.waits > 0 ? (
               <Link {...NEEDS_YOU} className="row">
                 <Icon name="lamp" size={13} />
@@ -95,7 +97,7 @@ export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode 
           </div>
         </>
       )}
-      <button type="button" className="search-open" onClick={onSearch}>
+      <button type="button" className={css.searchOpen} onClick={onSearch}>
         <Icon name="search" size={14} />
         Search or run a command
         <Key>/</Key>

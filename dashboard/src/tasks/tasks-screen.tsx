@@ -21,6 +21,8 @@ import { post, segment } from '../data/client.ts'
 import { useHubNow } from '../data/clock.ts'
 import { routingQuery, tasksQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './tasks.module.css'
 
 const route = getRouteApi('/tasks/{-$task}')
 
@@ -79,7 +81,7 @@ export default function TasksScreen(): ReactNode {
   useKeys({ n: () => setIsDispatching(true), j: () => move(1), k: () => move(-1) })
   useTerminalCommand(shown === undefined ? 'heimdall task list' : `heimdall task explain ${shown.task_id}`)
   return (
-    <div className="tasks">
+    <div className={css.tasks}>
       <div className="page-head">
         <h1>Tasks</h1>
         <span className="second">{summary(tasks, agents)}</span>
@@ -103,7 +105,7 @@ export default function TasksScreen(): ReactNode {
           Dispatch a task
         </Button>
       </div>
-      <section className="pane scroll-x task-list" aria-label="Tasks">
+      <section className={cx('pane scroll-x', css.taskList)} aria-label="Tasks">
         <QueryPart what="tasks" query={query}>
           {({ tasks }) =>
             tasks.length === 0 ? (
@@ -183,18 +185,18 @@ function TaskTable({
       <tbody>
         {tasks.map((task) => (
           <tr key={task.task_id} aria-selected={task.task_id === selected}>
-            <td className="mono cut task-id" title={task.task_id}>
+            <td className={cx('mono cut', css.taskId)} title={task.task_id}>
               <Link to="/tasks/{-$task}" params={{ task: task.task_id }} data-task={task.task_id}>
                 {task.task_id}
               </Link>
             </td>
-            <td className="task-title cut" title={task.title}>
+            <td className={cx('cut', css.taskTitle)} title={task.title}>
               {task.title}
             </td>
             <td className={task.priority === 'normal' || task.priority === 'low' ? 'quiet wide-only' : 'wide-only'}>
               {task.priority ?? '–'}
             </td>
-            <td className="task-state">
+            <td className={css.taskState}>
               <TaskState task={task} />
             </td>
             <td className="wide-only">{task.worker === null ? '–' : <AgentName name={task.worker} />}</td>
@@ -253,7 +255,7 @@ function Spent({ task: { tokens_spent: spent, tokens_budget: budget } }: { reado
   const share = budget === null || budget === 0 ? 0 : Math.min(1, (spent ?? 0) / budget)
   return (
     <span className="row">
-      <span className="meter" aria-hidden="true">
+      <span className={css.meter} aria-hidden="true">
         <i style={{ width: `${share * 100}%` }} />
       </span>
       <span className="second">
@@ -276,7 +278,7 @@ function Routing({ task }: { readonly task: TaskRow }): ReactNode {
   // A task that an agent took by itself cannot be cancelled from here.
   const isDispatched = task.attempt !== null
   return (
-    <section className="pane inspector routing" aria-label={`Why ${task.task_id} goes where it goes`}>
+    <section className={cx('pane inspector', css.routing)} aria-label={`Why ${task.task_id} goes where it goes`}>
       <header>
         <span className="is-work">
           <Icon name="arrow" size={13} />

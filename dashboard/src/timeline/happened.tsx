@@ -7,6 +7,7 @@ import { Empty } from '../components/feedback.tsx'
 import { clockWithSeconds, plural } from '../components/format.ts'
 import { decisionWord } from '../components/words.ts'
 import { useKeys } from '../shell/keys.tsx'
+import css from './timeline.module.css'
 
 const SHOWN_MAX = 400
 
@@ -94,7 +95,7 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
       {shown.length === 0 ? (
         <Empty title={run.ended_at === null ? 'Nothing yet' : 'Nothing is on record'} />
       ) : (
-        <ul className="happened-list">
+        <ul className={css.happenedList}>
           {shown.map((span, index) => (
             <li key={`${span.ref} ${index}`}>
               <button type="button" aria-pressed={isSame(span, selected)} onClick={() => onSelect(span)}>

@@ -7,6 +7,7 @@ import { age } from '../components/format.ts'
 import { penOf } from '../components/canvas.ts'
 import { inSight, type Lane, type LaneMark, markAt, namesPx, type LaneView, xOf } from './lanes.ts'
 import { useTheme } from '../data/preferences.ts'
+import css from './timeline.module.css'
 
 const AXIS_PX = 24
 const FONT = '11px "Inter Variable", sans-serif'
@@ -71,7 +72,7 @@ export function LanesCanvas(props: LanesCanvasProps): ReactNode {
   return (
     <canvas
       ref={canvas}
-      className="lanes"
+      className={css.lanes}
       style={{ height }}
       role="img"
       aria-label={`${marks} marks in ${props.lanes.length} lanes; those that are not plain calls are listed below`}

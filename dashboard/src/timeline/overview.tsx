@@ -3,6 +3,7 @@ import { type PointerEvent, type ReactNode, useEffect, useRef } from 'react'
 import { penOf } from '../components/canvas.ts'
 import { useTheme } from '../data/preferences.ts'
 import { inSight, type Lane, type TimeRange } from './lanes.ts'
+import css from './timeline.module.css'
 
 const HEIGHT_PX = 24
 /** How near to an end of the part the pointer takes it. */
@@ -67,7 +68,7 @@ export function Overview({ lanes, run, shown, onDrag, onLook, onWhole }: Overvie
   }
   return (
     <div
-      className="overview"
+      className={css.overview}
       aria-hidden="true"
       title="The whole run: take an end of the frame to look closer, its middle to move, press twice for all of it"
       onPointerDown={take}
@@ -80,7 +81,7 @@ export function Overview({ lanes, run, shown, onDrag, onLook, onWhole }: Overvie
       onDoubleClick={onWhole}
     >
       <canvas ref={canvas} style={{ height: HEIGHT_PX }} />
-      <div className="overview-part" style={{ left: `${left * 100}%`, right: `${(1 - right) * 100}%` }}>
+      <div className={css.overviewPart} style={{ left: `${left * 100}%`, right: `${(1 - right) * 100}%` }}>
         <i />
         <i />
       </div>

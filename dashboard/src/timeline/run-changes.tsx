@@ -7,6 +7,8 @@ import { Empty, Loading, QueryPart } from '../components/feedback.tsx'
 import { plural } from '../components/format.ts'
 import { DiffLines } from '../session/changes.tsx'
 import { runChangesQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './timeline.module.css'
 
 const route = getRouteApi('/timeline/{-$run}')
 
@@ -16,7 +18,7 @@ export function RunChanges({ run }: { readonly run: RunRow }): ReactNode {
   const file = wanted ?? list.data?.noted?.files[0]?.path
   const diff = useQuery({ ...runChangesQuery(run.run_id, file), enabled: file !== undefined })
   return (
-    <section className="pane run-changes" aria-label="Changes of the run">
+    <section className={cx('pane', css.runChanges)} aria-label="Changes of the run">
       <header>
         <h3>Changes</h3>
         <span className="second grow cut">{list.data === undefined ? '' : summary(list.data)}</span>

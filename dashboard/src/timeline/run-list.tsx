@@ -12,6 +12,7 @@ import { useTerminalCommand } from '../shell/foot.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { runsQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import css from './timeline.module.css'
 
 /** The state of an active run is that of its agent. */
 function RunState({ run: { run_id, agent_id, ended_at, status } }: { readonly run: RunRow }): ReactNode {
@@ -78,7 +79,7 @@ export function RunList(): ReactNode {
   const now = useHubNow()
   useTerminalCommand('heimdall events')
   return (
-    <div className="run-list">
+    <div className={css.runList}>
       <div className="page-head">
         <h1>Timeline</h1>
         <span className="second">

@@ -33,6 +33,8 @@ import { RunList } from './run-list.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { timelineQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
+import css from './timeline.module.css'
 
 const route = getRouteApi('/timeline/{-$run}')
 
@@ -131,7 +133,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
   })
   const bars = useMemo(() => barsOf(reply), [reply])
   return (
-    <div className="timeline">
+    <div className={css.timeline}>
       {reply.run.ended_at !== null && (
         <Banner
           icon="clock"
@@ -146,8 +148,8 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
         </Banner>
       )}
       <RunHead run={reply.run} at={reply.at} now={now} />
-      <section className="pane padded timeline-pane" aria-label="Timeline">
-        <div className="row timeline-tools">
+      <section className={cx('pane padded', css.timelinePane)} aria-label="Timeline">
+        <div className={cx('row', css.timelineTools)}>
           <Segments
             label="Look"
             of={[
@@ -162,7 +164,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
             range is in the address
             {reply.left_out > 0 && ` · ${plural(reply.left_out, 'call')} left out, zoom in`}
           </span>
-          <span className="row timeline-moves">
+          <span className={cx('row', css.timelineMoves)}>
             <Button size="small" label="Zoom in" onPress={() => zoom(0.6)}>
               +
             </Button>
@@ -205,7 +207,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
           onSelect={select}
           onZoom={zoom}
         />
-        <p className="meta legend timeline-legend">
+        <p className={cx('meta legend', css.timelineLegend)}>
           <Swatch of="uncached">working</Swatch>
           <Swatch of="waits">waits for you, taller</Swatch>
           <Swatch of="call">call, as long as it took</Swatch>
@@ -222,7 +224,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
         </p>
         {bars.length > 0 && (
           <>
-            <div className="row timeline-tokens">
+            <div className={cx('row', css.timelineTokens)}>
               <h3>Tokens</h3>
               <span className="meta legend grow">
                 <Swatch of="uncached">uncached</Swatch>
@@ -235,7 +237,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
           </>
         )}
       </section>
-      <div className="timeline-lower">
+      <div className={css.timelineLower}>
         <Happened spans={reply.spans} selected={selected} run={reply.run} onSelect={select} />
         <Recording run={reply.run} seekTo={selected === null ? null : Date.parse(selected.from) - wholeFrom} />
         <RunChanges run={reply.run} />
@@ -252,7 +254,7 @@ interface LegendIconProps {
 
 /** A sign and its word stay on one line. */
 const LegendIcon = ({ name, tone = '', children }: LegendIconProps): ReactNode => (
-  <span className="legend-one">
+  <span className={css.legendOne}>
     <span className={tone}>
       <Icon name={name} size={12} />
     </span>
@@ -261,7 +263,7 @@ const LegendIcon = ({ name, tone = '', children }: LegendIconProps): ReactNode =
 )
 
 const Swatch = ({ of, children }: { readonly of: string; readonly children: ReactNode }): ReactNode => (
-  <span className="legend-one">
+  <span className={css.legendOne}>
     <i className={of} />
     {children}
   </span>
@@ -345,7 +347,7 @@ function RunHead({ run, at, now }: RunHeadProps): ReactNode {
         ] as const)),
   ]
   return (
-    <header className="run-head">
+    <header className={css.runHead}>
       <AgentMark name={run.agent_id ?? '?'} large />
       <div className="grow">
         <div className="row">
@@ -379,7 +381,7 @@ function RunHead({ run, at, now }: RunHeadProps): ReactNode {
           )}
         </p>
       </div>
-      <dl className="run-sums">
+      <dl className={css.runSums}>
         {sums.map(([name, value, note]) => (
           <div key={name}>
             <dt className="meta">{name}</dt>

@@ -10,6 +10,8 @@ import { useTerminalCommand } from '../shell/foot.tsx'
 import { Bars } from './bars.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { tokensQuery } from '../data/queries.ts'
+import { cx } from '../components/cx.ts'
+import css from './tokens.module.css'
 
 export default function TokensScreen(): ReactNode {
   const query = useQuery(tokensQuery())
@@ -19,7 +21,7 @@ export default function TokensScreen(): ReactNode {
       {(reply) => (
         <>
           <Sums reply={reply} />
-          <div className="tokens-panes">
+          <div className={css.tokensPanes}>
             <Hours reply={reply} />
             <Briefs reply={reply} />
           </div>
@@ -41,7 +43,7 @@ function Sums({ reply: { total, waits_cost, by_agent } }: { readonly reply: Toke
     )
   const since = total.since === null ? '' : ` since ${clock(total.since, now)}`
   return (
-    <div className="tokens-sums">
+    <div className={css.tokensSums}>
       <h1 className="hidden-text">Tokens</h1>
       <div>
         <p className="meta">Cost{since}</p>
@@ -115,7 +117,7 @@ function Youngest({ hour }: { readonly hour: string | undefined }): ReactNode {
 function Briefs({ reply: { briefs, tokenizer } }: { readonly reply: TokensReply }): ReactNode {
   return (
     <section className="pane" aria-label="Briefs">
-      <div className="row pane-title">
+      <div className={cx('row', css.paneTitle)}>
         <h2 className="grow">Briefs: measured against the whole text</h2>
         {tokenizer !== null && <span className="meta">counted with {tokenizer}</span>}
       </div>
@@ -169,8 +171,8 @@ function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): Reac
   const weight = ({ cost_usd, total }: Tokens): number => cost_usd ?? total / 1e9
   const dearest = [...by_agent].sort((one, other) => weight(other.tokens) - weight(one.tokens))
   return (
-    <section className="pane padded" aria-label="By agent">
-      <div className="row by-agent-head">
+    <section className={cx('pane padded', css.byAgentPane)} aria-label="By agent">
+      <div className={cx('row', css.byAgentHead)}>
         <h2>By agent</h2>
         {by_agent[0] !== undefined && (
           <>
@@ -184,12 +186,12 @@ function ByAgent({ reply: { by_agent } }: { readonly reply: TokensReply }): Reac
           Claude Code, Codex and Gemini CLI count; of other programs nothing is known, and nothing is guessed.
         </Empty>
       )}
-      <ul className="by-agent" style={{ '--rows': Math.ceil(dearest.length / 2) } as CSSProperties}>
+      <ul className={css.byAgent} style={{ '--rows': Math.ceil(dearest.length / 2) } as CSSProperties}>
         {dearest.map(({ agent_id, task, tokens }) => (
           <li key={agent_id}>
-            <Link to="/session/$agent" params={{ agent: agent_id }} className="by-agent-row">
+            <Link to="/session/$agent" params={{ agent: agent_id }} className={css.byAgentRow}>
               <AgentName name={agent_id} />
-              <span className="share" aria-hidden="true">
+              <span className={css.share} aria-hidden="true">
                 <i className="cached" style={{ width: `${(tokens.cached / most) * 100}%` }} />
                 <i className="uncached" style={{ width: `${(tokens.uncached / most) * 100}%` }} />
               </span>
