@@ -3,6 +3,7 @@ import { type Coordination, type CoordinationOptions, lostCopy } from '../coordi
 import { actAs, askingHere, caller, type Caller, nameToRecord, recordRefusal } from '../coordination/who/caller.ts'
 import { type Door, withRoom as within, withRoomToRead as withinToRead } from '../coordination/frame.ts'
 import { type AgentActor, unknownAgent } from '../coordination/change.ts'
+import { lossText, tellLoss } from '../coordination/claims/held.ts'
 import type { ProcessRef } from '../coordination/who/process-ref.ts'
 import { roomOptions, type Surroundings } from '../coordination/room-options.ts'
 import { oldCopyText } from '../coordination/membership.ts'
@@ -68,13 +69,31 @@ export async function actorFor(
   // Seed 002's agents are registered by name before they act; a session has an identity of its own.
   if (found.agent === undefined && found.proof !== 'process' && found.refused === undefined)
     throw db.store.read((rows) => unknownAgent(named ?? found.haid, rows))
-  return actAs(db, asking, found)
+  return told(context, db, await actAs(db, asking, found))
 }
 
 /** For seed 000's commands: the current HAID acts, and is registered at its first change. */
 export async function ledgerActor(context: Context, db: Coordination, named?: string): Promise<AgentActor> {
+  return told(context, db, await renewingActor(context, db, named))
+}
+
+/** For a command whose answer is what the agent has lost. */
+export function renewingActor(context: Context, db: Coordination, named?: string): Promise<AgentActor> {
   const asking = askingHere(context.env, named)
   return actAs(db, asking, caller(db, asking))
+}
+
+/** An agent whose claim was taken over learns of it from whatever it does next. */
+async function told(context: Context, db: Coordination, actor: AgentActor): Promise<AgentActor> {
+  const loss = await tellLoss(db, actor)
+  if (loss !== undefined) context.note(`warning: ${loss}`)
+  return actor
+}
+
+/** The same for a command that only reads. */
+export function noteLoss(context: Context, db: Coordination, haid: string): void {
+  const loss = db.store.read((rows) => lossText(rows, haid))
+  if (loss !== undefined) context.note(`warning: ${loss}`)
 }
 
 /** The caller, for commands that only read. */

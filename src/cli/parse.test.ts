@@ -49,7 +49,8 @@ describe('values', () => {
 describe('refusals say what is allowed', () => {
   test.each([
     [['x', '--cuont', '1'], /unknown flag "--cuont"/, 'did you mean --count?'],
-    [['x', '--count', 'ten'], /whole number/, undefined],
+    [['x', '--count', 'ten'], /whole number, got/, undefined],
+    [['x', '--count', '1'.repeat(21)], /whole number of at most 999999999999999, got/, undefined],
     [['x', '--count'], /needs a value/, undefined],
     [['x', '--wait', '5'], /duration such as/, undefined],
     [['x', '--wait', '0s'], /duration such as/, undefined],

@@ -7,6 +7,9 @@ import { nearest } from '../suggest.ts'
 import { type CommandSpec, type FlagSpec, type Input, isSwitch } from './command.ts'
 import { FLAG_MEANINGS } from './renames.ts'
 
+/** What a flag takes at most, where it has no bound of its own. */
+const INTEGER_MAX = 999_999_999_999_999
+
 /** Flags that every command has. */
 export const GLOBAL_FLAGS = {
   json: { help: 'print one JSON object {ok, command, data, error} on stdout' },
@@ -180,9 +183,10 @@ function readValue(
   if (flag.choices !== undefined && !flag.choices.includes(text))
     throw usage(calledAs, `${rawName} takes ${flag.choices.join(', ')}; got ${printable(text)}`)
   if (flag.type === 'integer') {
-    if (/^\d{1,15}$/.test(text) && Number(text) <= (flag.most ?? Infinity)) return Number(text)
-    const most = flag.most === undefined ? '' : ` of at most ${flag.most}`
-    throw usage(calledAs, `${rawName} takes a whole number${most}, got ${printable(text)}`)
+    if (/^\d+$/.test(text) && Number(text) <= (flag.most ?? INTEGER_MAX)) return Number(text)
+    const most = flag.most ?? (/^\d+$/.test(text) ? INTEGER_MAX : undefined)
+    const bound = most === undefined ? '' : ` of at most ${most}`
+    throw usage(calledAs, `${rawName} takes a whole number${bound}, got ${printable(text)}`)
   }
   return flag.type === 'duration' ? parseDuration(calledAs, rawName, text, flag.mayBeZero === true ? 0 : 1) : text
 }

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { openPlanning, type Planning } from '../briefing/planning.ts'
 import type { Clock } from '../clock.ts'
+import type { AgentActor } from '../coordination/change.ts'
+import { lossText, tellLoss } from '../coordination/claims/held.ts'
 import { caller } from '../coordination/who/caller.ts'
 import {
   type Coordination,
@@ -21,7 +23,9 @@ import { readMachine } from '../coordination/moment.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { storePath } from '../coordination/store-path.ts'
 import { HeimdallError } from '../errors.ts'
+import { label } from '../fence.ts'
 import { fleetDoor } from '../fleet/door.ts'
+import { MCP_BODY_CHARS_MAX } from '../limits.ts'
 import { type Env, findProject, findProjectIfThere, type Project } from '../paths.ts'
 import { readStat } from '../processes.ts'
 import { type ClientIdentity, identify, type IdentifyOptions, isOfRun, ownIdentity } from './client-identity.ts'
@@ -126,6 +130,13 @@ export class Desk {
       { env, client, label: undefined, ...this.#origin(), owned: this.#owned },
       haid,
     )
+  }
+
+  /** Claims that were taken from the caller and that it was not told of. */
+  async lossOf(actor: AgentActor, isReadOnly: boolean): Promise<string | undefined> {
+    const room = await this.room()
+    const text = isReadOnly ? room.store.read((rows) => lossText(rows, actor.haid)) : await tellLoss(room, actor)
+    return text === undefined ? undefined : label(text, MCP_BODY_CHARS_MAX)
   }
 
   /** Whom the answer to a call names that could not be identified: the connection's own identity, or the one that it would have. */

@@ -57,9 +57,10 @@ async function call(
     const identity = await (tool.readOnly ? desk.identityToRead(client, label) : desk.identity(client, label))
     haid = identity.haid
     checkInput(tool, input)
+    const lost = await desk.lossOf(identity.actor, tool.readOnly)
     const outcome = await tool.run({ desk, client, ...identity }, input)
     if (!tool.readOnly) await desk.publish(identity.haid)
-    return toResult(outcome)
+    return toResult(lost === undefined ? outcome : { ...outcome, data: { lost_claims: lost, ...outcome.data } })
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     const attributed = haid ?? desk.attributed(client, error)

@@ -303,6 +303,8 @@ test('claims, identities and what is read over MCP are in protocol.log, once', a
     call(1, 'read_claims', {}),
     call(2, 'read_capsules', { id: 'w1' }),
     call(3, 'make_claim', { surfaces: ['docs'], task: 'T-2' }),
+    call(4, 'append_decision', { title: 'One parser', body: 'Two were too many.' }),
+    call(5, 'make_claim', { surfaces: ['src'], task: 'T-3' }),
   ].join('')
   await runProgram(launcher('heimdall-ledger-mcp'), { cwd: project.root, env: project.env, stdin })
   const rows = project
@@ -310,13 +312,15 @@ test('claims, identities and what is read over MCP are in protocol.log, once', a
     .trim()
     .split('\n')
     .map((line) => line.split('\t').slice(1, 3).join(' '))
-  expect(rows.filter((row) => /^(haid|claim|mcp) /.test(row))).toEqual([
+  expect(rows.filter((row) => /^(haid|claim|mcp|decision|note) /.test(row))).toEqual([
     'haid register',
     'claim claim',
     'mcp read-claims',
     'mcp read-capsules',
     'haid register',
     'claim claim',
+    'decision decision-recorded',
+    'claim incursion',
     'haid session-end',
   ])
 })

@@ -163,7 +163,10 @@ test('seed 000, gate: a report outside the project has no path that a message co
     '--msg-id',
     'g1',
   ])
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('outside the project') })
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/outside the project\nhint: .*copy the report there/),
+  })
   expect((await temporaryIsland().run('heimdall-gate', ['to-message', '--from', 's', '--msg-id', 'g1'])).code).toBe(2)
 })
 

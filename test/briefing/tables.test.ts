@@ -300,3 +300,30 @@ test('a value is the same bytes by the short way and by the frame, and both leav
     ...Array.from({ length: 2 }, () => 'blackboard get k'),
   ])
 })
+
+test('seed 000, "Every action appends one line": look-ups that fail, too, and an empty value is named as what it is', async () => {
+  const island = temporaryIsland()
+  await island.run('heimdall-protocol', ['init'])
+  for (const words of [
+    'resolve NOPE',
+    'resolve --reverse nope',
+    'blackboard get NOPE',
+    'capsule show NOPE',
+    'capsule hydrate NOPE',
+  ])
+    expect(await island.run('heimdall-protocol', words.split(' '))).toMatchObject({ code: 1, stdout: '' })
+  await island.run('heimdall-brief', ['build', '--task', '1', '--spec', 'x', '--budget', '1'])
+  await island.run('heimdall-resolve', ['list'])
+  const rows = island.read('protocol.log').trim().split('\n')
+  expect(rows.slice(1).map((line) => line.split('\t').slice(1).join(' '))).toEqual([
+    'resolve lookup-failed NOPE SYMBOL_UNKNOWN',
+    'resolve reverse-failed nope SYMBOL_UNKNOWN',
+    'blackboard get-failed NOPE FACT_UNKNOWN',
+    'capsule show-failed NOPE CAPSULE_UNKNOWN',
+    'capsule hydrate-failed NOPE CAPSULE_UNKNOWN',
+    'brief refused task=1 symbols= capsules= BRIEF_OVER_BUDGET',
+    'resolve list entries=0',
+  ])
+  const empty = await island.run('heimdall-blackboard', ['set', 'port', ''])
+  expect(empty).toMatchObject({ code: 2, stderr: 'error: the value is empty\n' })
+})

@@ -76,6 +76,20 @@ test('seed 000 T-4: a conflict page names a branch, and the displaced work is on
   expect(again).toMatchObject({ isError: true, data: { error: 'CONFLICT_EXISTS' } })
 })
 
+test('a conflict with a HAID that is not registered leaves no branch and no page', async () => {
+  const project = temporaryProject()
+  project.git('commit', '--quiet', '--allow-empty', '-m', 'a')
+  project.write('src/a.ts', 'x')
+  const session = await join(project, 'cursor')
+  const displaced = { id: 'c-1', title: 'T', surfaces: ['src/**'], displaced_haid: 'haid:ana.box-1f2e/nobody' }
+  expect(await session.call('raise_conflict_pr', displaced)).toMatchObject({
+    isError: true,
+    data: { error: 'AGENT_NOT_FOUND' },
+  })
+  expect(project.git('branch', '--list', 'displaced/*')).toBe('')
+  expect(project.git('status', '--porcelain')).not.toContain('conflicts')
+})
+
 test('in the middle of a rebase displaced work is kept as well', async () => {
   const project = temporaryProject()
   const change = (text: string): void => {

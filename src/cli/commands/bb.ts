@@ -15,7 +15,15 @@ import { HeimdallError } from '../../errors.ts'
 import { LEASE_MINUTES_DEFAULT } from '../../limits.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
-import { actorFor, personIn, sessionTree, withStore, withStoreToRead } from '../coordination-store.ts'
+import {
+  actorFor,
+  callerOf,
+  noteLoss,
+  personIn,
+  sessionTree,
+  withStore,
+  withStoreToRead,
+} from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 import { addAgent, AGENT_RECORD, checkedName, listAgents, recordOf, showAgent } from './agent.ts'
 import { acknowledgeNote, humanFlag, inboxFlags, list, NOTE, read, send, sendFlags } from './note.ts'
@@ -160,7 +168,11 @@ export const commands: readonly Command[] = [
     run: (context, { flags }) =>
       withStoreToRead(
         context,
-        (db) => statusAnswer(context, statusIn(db, flags.agent, flags.bead)),
+        (db) => {
+          const own = flags.agent ?? callerOf(context, db).haid
+          noteLoss(context, db, db.store.read((rows) => findAgent(rows, own)?.haid) ?? own)
+          return statusAnswer(context, statusIn(db, flags.agent, flags.bead))
+        },
         () => {
           if (flags.agent !== undefined) throw unknownAgent(flags.agent)
           return statusAnswer(context, statusOf([], [], []))

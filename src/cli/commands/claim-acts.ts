@@ -27,7 +27,7 @@ import { printable } from '../../ids.ts'
 import { FLEET_CHECK_OLD_MS } from '../../limits.ts'
 import { nearest } from '../../suggest.ts'
 import type { Answer, Context } from '../command.ts'
-import { callerOf, ledgerActor, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
+import { callerOf, ledgerActor, personIn, renewingActor, withStore, withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
 
 /** Seed 000's exit code for a collision. */
@@ -159,7 +159,7 @@ export const renew = (
 ): Promise<Answer> =>
   withStore(context, async (db) => {
     const choice = { ...choiceOf(context, db, scopes, flags), ttlMinutes: flags.ttl }
-    const renewed = await renewClaims(db, await ledgerActor(context, db, flags.agent), choice)
+    const renewed = await renewClaims(db, await renewingActor(context, db, flags.agent), choice)
     const records = renewed.map((claim) => claimRecord(standingNow(db, claim)))
     const lines = records.map((one) => `renewed until ${String(one['expires_at'])}: ${String(one['claim_id'])}`)
     return { data: records, text: lines.join('\n') }

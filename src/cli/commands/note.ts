@@ -1,5 +1,5 @@
 // heimdall note: send notes and handoffs between agents, read and acknowledge them.
-import { unknownAgent } from '../../coordination/change.ts'
+import { findAgent, unknownAgent } from '../../coordination/change.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { acknowledge, CATEGORIES, inbox, markRead, NOTE_STATES, sendNote } from '../../coordination/notes.ts'
 import { NO_TASK } from '../../coordination/protocol.ts'
@@ -8,7 +8,7 @@ import type { Note } from '../../coordination/store.ts'
 import { HeimdallError } from '../../errors.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context, type FlagSpec } from '../command.ts'
-import { actorFor, callerOf, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
+import { actorFor, callerOf, noteLoss, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
 
 export const NOTE =
   'message_id, thread_id, bead_id (task, or none), from_agent, to_agent, category, subject, body, state (unread, read or acked), requires_ack, created_at, read_at, acked_at, acked_by (agent, human or null); next_action of a HANDOFF, requested_action and urgency (low, medium or high) of a BLOCKED note'
@@ -140,7 +140,9 @@ export const list = (
   withStoreToRead(
     context,
     (db) => {
-      const notes = inbox(db, { agent: agent ?? ownName(context, db), state, task, limit })
+      const name = agent ?? ownName(context, db)
+      const notes = inbox(db, { agent: name, state, task, limit })
+      noteLoss(context, db, db.store.read((rows) => findAgent(rows, name)?.haid) ?? name)
       return { data: notes.map(noteRecord), text: notes.length === 0 ? 'no notes' : notes.map(noteLines).join('\n') }
     },
     () => {

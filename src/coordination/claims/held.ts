@@ -117,14 +117,40 @@ function forbidden(rows: Reader, claim: Claim): HeimdallError {
  * in silence: it is told of each loss once, and every time as long as nothing is left.
  */
 function lossOf({ rows, now }: Change, agent: Agent, own: readonly Claim[]): HeimdallError | undefined {
-  const expired = rows.claims({ holder: agent.haid, state: 'expired' })
-  const lost = expired.filter((claim) => claim.toldMs === null && !own.some((held) => covers(held, claim)))
+  const lost = untold(rows, agent.haid)
   for (const claim of lost) rows.putClaim({ ...claim, toldMs: now.wallMs })
   if (lost.length > 0) return fenced(rows, lost)
   if (own.length > 0) return undefined
+  const expired = rows.claims({ holder: agent.haid, state: 'expired' })
   const released = rows.claims({ holder: agent.haid, state: 'released' }).at(-1)?.endedMs ?? 0
   const last = expired.filter(({ endedMs }) => (endedMs ?? 0) >= released)
   return last.length > 0 ? fenced(rows, last.slice(-1)) : notFound(`${agent.agentId} holds no claim`)
+}
+
+/** Claims that were taken from the agent, that it was not told of, and that it does not hold again. */
+function untold(rows: Reader, haid: string): Claim[] {
+  const own = rows.claims({ holder: haid, state: 'active' })
+  return rows
+    .claims({ holder: haid, state: 'expired' })
+    .filter((claim) => claim.toldMs === null && !own.some((held) => covers(held, claim)))
+}
+
+/** What an agent has lost, in one line; nothing when it was told already. An agent that reads only is told again. */
+export function lossText(rows: Reader, haid: string): string | undefined {
+  const lost = untold(rows, haid)
+  if (lost.length === 0) return undefined
+  const { message, hint } = fenced(rows, lost)
+  return `${message}: ${hint}`
+}
+
+/** The same for an agent that acts: it is told of each loss once. */
+export async function tellLoss(room: Coordination, actor: AgentActor): Promise<string | undefined> {
+  if (room.store.read((rows) => untold(rows, actor.haid)).length === 0) return undefined
+  return changeAs(room, actor, ({ rows, now }, agent) => {
+    const text = lossText(rows, agent.haid)
+    for (const claim of untold(rows, agent.haid)) rows.putClaim({ ...claim, toldMs: now.wallMs })
+    return text
+  })
 }
 
 function covers(held: Claim, lost: Claim): boolean {
@@ -138,7 +164,8 @@ function fenced(rows: Reader, claims: readonly Claim[]): HeimdallError {
   })
   const message = losses.map(({ claim, successor, holder }) => {
     const now = successor === undefined ? '' : `, now held by ${holder?.agentId ?? successor.holder}`
-    return `claim ${claim.claimId} is ${claim.state} with epoch ${claim.epoch}${now}`
+    const scopes = claim.scopes.map(({ raw }) => raw).join(' ')
+    return `claim ${claim.claimId} on ${scopes} is ${claim.state} with epoch ${claim.epoch}${now}`
   })
   const taker = losses.find(({ successor }) => successor?.state === 'active')?.holder?.agentId
   return new HeimdallError('CLAIM_FENCED', message.join('; '), {

@@ -7,7 +7,7 @@ import { parseScopes } from '../../scopes/scope.ts'
 import { caseSensitive, checkParsed, contextFor } from '../claims/check-scopes.ts'
 import type { Coordination } from '../coordination.ts'
 import { dirtyPaths, pathsWithin } from '../claims/dirty.ts'
-import { type AgentActor, changeAs } from '../change.ts'
+import { type AgentActor, changeAs, unknownAgent } from '../change.ts'
 import { parseHaid, slug } from '../who/haid.ts'
 import { dropBranch, type Preserved, preserveOnBranch } from '../claims/preserve.ts'
 import { heartbeat } from '../who/registration.ts'
@@ -66,7 +66,7 @@ export async function raiseConflict(
   const scopes = parseScopes(request.surfaces, contextFor(room, room.project.root))
   const [held] = checkParsed(room, scopes, { haid: actor.haid, tree: actor.tree })
   const displacedHaid = request.displacedHaid ?? held?.haid ?? null
-  if (displacedHaid !== null) parseHaid(displacedHaid)
+  if (displacedHaid !== null) refuseUnknown(room, displacedHaid)
   const claim = room.store
     .read((rows) => (displacedHaid === null ? [] : rows.claims({ holder: displacedHaid })))
     .findLast((claim) => claim.origin === 'local')
@@ -104,6 +104,14 @@ export async function raiseConflict(
     throw error
   })
   return { page, preserved, paths, displacedHaid }
+}
+
+/** A branch is named after the agent whose work it keeps. */
+function refuseUnknown(room: Coordination, haid: string): void {
+  parseHaid(haid)
+  room.store.read((rows) => {
+    if (rows.agent(haid) === undefined) throw unknownAgent(haid, rows)
+  })
 }
 
 const PATHS_RECORDED = 200
