@@ -127,23 +127,30 @@ test('files of the checkout that the merge would take are named: changed, staged
   write(path, 'build.local', 'theirs\n')
   git(path, 'add', '--force', 'build.local')
   git(path, 'commit', '--quiet', '-m', 'an ignored file, committed')
-  const cases: readonly (readonly [file: string, text: string, stage: boolean])[] = [
-    ['f.txt', 'mine\n', false],
-    ['f.txt', 'mine\n', true],
-    ['new.txt', 'mine\n', false],
-    ['build.local', 'mine\n', false],
-    ['deep', 'mine, a file\n', false],
-    ['deep/a/b.txt/c', 'mine, a folder\n', false],
-    ['unrelated.txt', 'mine\n', true],
+  const cases: readonly (readonly (readonly [file: string, text: string, isStaged?: true])[])[] = [
+    [
+      ['f.txt', 'mine\n'],
+      ['new.txt', 'mine\n'],
+      ['deep', 'mine, a file\n'],
+    ],
+    [
+      ['f.txt', 'mine\n', true],
+      ['unrelated.txt', 'mine\n', true],
+    ],
+    [['deep/a/b.txt/c', 'mine, a folder\n']],
+    [['build.local', 'mine\n']],
   ]
-  for (const [file, text, stage] of cases) {
-    write(root, file, text)
-    if (stage) git(root, 'add', '--', file)
+  for (const files of cases) {
+    for (const [file, text, isStaged] of files) {
+      write(root, file, text)
+      if (isStaged === true) git(root, 'add', '--', file)
+    }
+    const paths = files.map(([file]) => file)
     const before = picture(path)
-    for (const how of file === 'build.local' ? [[], ['--squash']] : [[]])
-      expect(await refused(...merge, ...how), file).toMatchObject({
+    for (const how of paths.includes('build.local') ? [[], ['--squash']] : [[]])
+      expect(await refused(...merge, ...how), paths.join()).toMatchObject({
         code: 'WORKTREE_TARGET_DIRTY',
-        paths: [file],
+        paths: expect.toSatisfy((named: string[]) => named.toSorted().join() === paths.toSorted().join()),
       })
     expect(picture(path)).toBe(before)
     git(root, 'reset', '--quiet', '--hard')
