@@ -4,17 +4,18 @@ const { appendFileSync } = require('node:fs')
 const path = require('node:path')
 const { syncBuiltinESMExports } = require('node:module')
 
-const { HEIMDALL_COUNT_FILE: file, HEIMDALL_COUNT_OWNER: inherited } = process.env
+const { HEIMDALL_COUNT_FOLDER: folder, HEIMDALL_COUNT_OWNER: inherited } = process.env
 
 /** A test worker runs one file after the other; what it starts inherits the file that ran then. */
 const owner = () => globalThis.__vitest_worker__?.filepath ?? inherited ?? ''
-const note = (...fields) => appendFileSync(file, `${fields.join('\t')}\n`)
+// A file for each process: some tests limit the size of files.
+const note = (...fields) => appendFileSync(path.join(folder, String(process.pid)), `${fields.join('\t')}\n`)
 
 /** The environment of a child, with this file preloaded into it too. */
 const marked = (env = process.env) => ({
   ...env,
   NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --require ${__filename}`.trim(),
-  HEIMDALL_COUNT_FILE: file,
+  HEIMDALL_COUNT_FOLDER: folder,
   HEIMDALL_COUNT_OWNER: owner(),
 })
 

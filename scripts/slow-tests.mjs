@@ -1,6 +1,6 @@
 // Runs the tests once and prints what they spend their time on: `npm run test:slow [-- FILTER…]`.
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 
@@ -16,8 +16,8 @@ const counts = join(folder, 'counts')
 const report = join(folder, 'report.json')
 // Tests start programs as other users too.
 chmodSync(folder, 0o755)
-writeFileSync(counts, '')
-chmodSync(counts, 0o666)
+mkdirSync(counts)
+chmodSync(counts, 0o777)
 
 const uptimeAtStart = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0])
 const before = busySeconds()
@@ -32,7 +32,7 @@ const vitest = spawn(
     env: {
       ...process.env,
       NODE_OPTIONS: `--require ${resolve(import.meta.dirname, 'count-processes.cjs')}`,
-      HEIMDALL_COUNT_FILE: counts,
+      HEIMDALL_COUNT_FOLDER: counts,
     },
   },
 )
@@ -135,7 +135,8 @@ function kindOf(program, line) {
 
 function startsByFile() {
   const by = new Map()
-  for (const line of readFileSync(counts, 'utf8').split('\n')) {
+  const noted = readdirSync(counts).map((name) => readFileSync(join(counts, name), 'utf8'))
+  for (const line of noted.join('').split('\n')) {
     const [what, owner = '', program = ''] = line.split('\t')
     if (what === '') continue
     const name = relative('.', owner)
