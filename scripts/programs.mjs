@@ -1,5 +1,5 @@
 // Bundles a folder of TypeScript programs (test fixtures, benches) that import our source, each to a runnable .mjs.
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 
 /** Returns the names of the programs, without extension. */
@@ -9,12 +9,14 @@ export async function bundlePrograms(from, to) {
     .map((entry) => entry.name.slice(0, -3))
   rmSync(to, { recursive: true, force: true })
   if (names.length === 0) return names
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const build = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, `${from}/${name}.ts`])),
     platform: 'node',
     // As in build.mjs: what its `main` names requires its parts in a way that no bundler sees.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     external: /^(node:|@lydell|@photostructure|fs-native-extensions|gpt-tokenizer|playwright-core|rolldown)/,
+    transform: { define: { __HEIMDALL_VERSION__: JSON.stringify(version) } },
     checks: { pluginTimings: false },
   })
   await build.write({

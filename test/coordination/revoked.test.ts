@@ -194,7 +194,8 @@ test('a revoked host session: its hooks refuse what writes, and no other name, e
     expect(await host.run('heimdall', [...take, '--agent', 'jade-heron'])).toMatchObject(refused)
     expect(await host.run('heimdall', ['agent', 'add', '--role', 'agent'])).toMatchObject(refused)
     expect(await host.run('heimdall', ['run', '--', 'true'])).toMatchObject(refused)
-    expect(await host.run('heimdall-blackboard', ['set', 'port', '1'])).toMatchObject(refused)
+    // With the exit code of its contract.
+    expect(await host.run('heimdall-blackboard', ['set', 'port', '1'])).toMatchObject({ ...refused, code: 2 })
     // Another host that it starts is no way out.
     const child = ['bash', '-c', 'exec -a codex bash -c \'"$@"; exit $?\' "$@"', 'x', 'x', ...launcher('heimdall')]
     expect(await host.program([...child, ...take] as [string, ...string[]])).toMatchObject(refused)
