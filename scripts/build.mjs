@@ -45,7 +45,7 @@ await bundle(
     cli: 'src/cli/entry.ts',
     mcp: 'src/mcp/entry.ts',
     shim: 'src/shim/entry.ts',
-    keeper: 'src/spine/entry.ts',
+    watcher: 'src/spine/watcher-entry.ts',
     task: 'src/dispatch/entry.ts',
     demo: 'src/demo/entry.ts',
   },

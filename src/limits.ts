@@ -128,9 +128,9 @@ export const KILL_GRACE_MS = 5_000
 export const KEPT_OUTPUT_BYTES_MAX = 4 << 20
 /** How far behind the session that file may be: what a supervisor that is killed takes with it. */
 export const KEPT_EVERY_MS = 1_000
-/** How often keepers of a session hear that something is going on: an agent's silence is counted in minutes. */
+/** How often the watcher hears that something is going on: an agent's silence is counted in minutes. */
 export const ACTIVITY_MS = 1_000
-/** How often a keeper looks for a session that broke off, or at what a lost one has left. */
+/** How often the watcher looks for a session that broke off, or at what a lost one has left. */
 export const KEEPER_LOOK_MS = 500
 /** How long somebody who was taken in at a socket waits for a greeting; whoever has not closed by then is stopped or busy. */
 export const LISTENER_ANSWER_MS = 1_000
@@ -302,13 +302,28 @@ export const BLAME_RANGES_MAX = 64
 export const BRINGER_DAYS_MAX = 30
 
 // -- spine
-/** A keeper beats this often at most: three times within the shortest time after which an agent is stale. */
-export const KEEPER_BEAT_MS = 20_000
-/** Between the death of a keeper and the next one; doubled up to the longest, so that one that cannot live costs little. */
-export const KEEPER_RESTART_MS = 200
-export const KEEPER_RESTART_MS_MAX = 30_000
-/** A keeper that cannot reach the store tries again so often, for as long as its session lives. */
-export const KEEPER_RETRY_MS = 1_000
+/** The watcher beats this often at most: three times within the shortest time after which an agent is stale. */
+export const WATCHER_BEAT_MS = 20_000
+/** How often a supervisor looks whether a watcher runs; doubled up to the longest while none stays. */
+export const WATCHER_GUARD_MS = 1_000
+export const WATCHER_GUARD_MS_MAX = 30_000
+/** How often the watcher looks for runs that it was not told of; and how soon for one that is about to begin. */
+export const WATCHER_LOOK_MS = 1_000
+export const WATCHER_SOON_MS = 20
+/** With nothing to watch it ends after this. */
+export const WATCHER_IDLE_MS = 3 * 60_000
+/** How long a second watcher tries before it believes that there is one. */
+export const WATCHER_LOCK_MS = 500
+/** What a watcher that gives way has for its last writes. */
+export const WATCHER_STOP_MS = 2_000
+/** A run that was set aside for an error is tried again after this. */
+export const WATCHER_RETRY_MS = 30_000
+/** How often it closes runs without an owner whose processes are gone. */
+export const WATCHER_ABANDONED_MS = 60_000
+/** How long a command waits for the watcher to settle what it asked for. */
+export const RUN_SETTLED_MS = 20_000
+/** The watcher that cannot reach the store tries again so often, for as long as its session lives. */
+export const STORE_RETRY_MS = 1_000
 /** Of a run whose supervisor was killed nothing runs five seconds later: who ignored the hang-up gets this long once more. */
 export const RUN_ORPHAN_GRACE_MS = 3_000
 /** Members of a run that outlive its session: shims that the sweep of the session's tree ends, within its grace time. */
@@ -318,7 +333,7 @@ export const RUN_CLOSED_MS = 10_000
 /** From this share on a budget is about to stop its agent, and a person is told; smaller ones than this end too soon for it. */
 export const BUDGET_NEAR_SHARE = 0.9
 export const BUDGET_NEAR_LIMIT_MIN = 10
-/** How often a keeper looks at the record and says on the sheet what the agent does; and how soon after a change of its state. */
+/** How often the watcher looks at the record and says on the sheet what the agent does; and how soon after a change of its state. */
 export const PULSE_MS = 5_000
 export const PULSE_SOON_MS = 500
 /** Who is silent for longer begins to work anew when it speaks again. */
@@ -696,7 +711,7 @@ export const POLICY_SETTLE_MS = 50
 export const TRANSCRIPT_READ_BYTES = 1 << 20
 /** A longer line is passed over: an answer of a model is far shorter, and so is what its tools are allowed to say. */
 export const TRANSCRIPT_LINE_BYTES_MAX = 64 << 20
-/** How often the keeper of a run looks what its host has spent. */
+/** How often the watcher looks what its host has spent. */
 export const COST_LOOK_MS = 1_000
 /** And how often for new transcripts, which takes a look at each that the host has ever written. */
 export const TRANSCRIPTS_LOOK_MS = 5_000
@@ -726,7 +741,7 @@ export const HOOK_RECORD_MS = 1_000
 export const HOOK_READ_BYTES = 64 << 10
 /** A diff that a shell command applies, looked into for the files it names. */
 export const HOOK_PATCH_BYTES_MAX = 4 << 20
-/** A hook that finds the last sign of life of its agent older than this gives one, as a keeper does. */
+/** A hook that finds the last sign of life of its agent older than this gives one, as the watcher does. */
 export const HOOK_BEAT_MS = 20_000
 /** Calls of hooks of one host session: past it the trail begins anew, and what was missed before is forgotten. */
 export const HOOK_TRAIL_BYTES_MAX = 4 << 20

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { hostMarkedIn, hostOf, lineOf, userName } from './person.ts'
 import type { ProcessTable } from './process-table.ts'
 import { KEY_VARIABLE, SESSION_VARIABLE } from './session-variables.ts'
-import { supervisedBy } from './supervisor-process.ts'
+import { isWatcher, supervisedBy } from './supervisor-process.ts'
 
 export interface SessionCaller {
   /** The agent's, or what it is known by; the user's where no agent is seen. */
@@ -22,6 +22,9 @@ const AGENT_VARIABLES = ['HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT']
 
 export function sessionCaller(pid: number, table: ProcessTable): SessionCaller {
   const line = lineOf(table, pid)
+  // Its parent is the supervisor of the run that has started it, if that still runs.
+  if (line.some((one) => isWatcher(table, one)))
+    return { name: 'the watcher', words: `the watcher (process ${pid})`, supervisorPid: undefined, key: undefined }
   const at = line.findIndex((one) => supervisedBy(table, one) !== undefined)
   const supervisorPid = line[at]
   if (supervisorPid !== undefined) return below(table, pid, supervisorPid, line[at - 1])
@@ -37,11 +40,9 @@ export function sessionCaller(pid: number, table: ProcessTable): SessionCaller {
   return { name, words: `${name} (process ${pid})`, supervisorPid: undefined, key: undefined }
 }
 
-/** `first` is what the supervisor has started: the program of the session, or whoever looks after it. */
+/** `first` is what the supervisor has started: the program of the session. */
 function below(table: ProcessTable, pid: number, supervisorPid: number, first: number | undefined): SessionCaller {
   const session = supervisedBy(table, supervisorPid) ?? ''
-  if (first !== undefined && !isLeaderOfTerminal(table, first))
-    return { name: 'its keeper', words: `its keeper (process ${pid})`, supervisorPid, key: undefined }
   // As it was given to the session's first program: what a program below says of itself counts for nothing.
   const agent = agentIn(table, first ?? supervisorPid) ?? agentIn(table, supervisorPid)
   const place = agent === undefined ? `process ${pid}` : `session ${session}, process ${pid}`
@@ -53,9 +54,4 @@ function agentIn(table: ProcessTable, pid: number): string | undefined {
   const said = AGENT_VARIABLES.map((variable) => table.inEnvironment(pid, variable)).find((name) => (name ?? '') !== '')
   // `haid:ana.box-1f2e/amber-otter`
   return said === undefined ? undefined : basename(said)
-}
-
-function isLeaderOfTerminal(table: ProcessTable, pid: number): boolean {
-  const stat = table.stat(pid)
-  return stat !== undefined && stat.session === pid && stat.ttyNr !== 0
 }

@@ -1,7 +1,7 @@
 // The process tree of a session: all that came of its child, but for sessions that were started from inside it.
 import type { FileId, ProcessId, ProcessTable } from './process-table.ts'
 import { ProcessTree } from './process-tree.ts'
-import { supervisedBy } from './supervisor-process.ts'
+import { isWatcher, supervisedBy } from './supervisor-process.ts'
 import { KEY_VARIABLE, SUPERVISOR_VARIABLE } from './session-variables.ts'
 
 export function sessionTree(root: {
@@ -18,4 +18,5 @@ export function sessionTree(root: {
 const isSupervisor = (table: ProcessTable, pid: number): boolean =>
   table.hasInEnvironment(pid, `${SUPERVISOR_VARIABLE}=`) ||
   // For systems that do not show an environment.
-  supervisedBy(table, pid) !== undefined
+  supervisedBy(table, pid) !== undefined ||
+  isWatcher(table, pid)

@@ -1,16 +1,9 @@
-// Closes the runs of lost sessions that a command has ended: their supervisors were killed, and nobody else may close them.
+// Has the runs of lost sessions closed that a command has ended.
 import { runsDirOf } from '../paths.ts'
-import { openRuns, settleLostRuns } from '../spine/open-runs.ts'
+import { settleLostRuns } from '../spine/open-runs.ts'
 import type { Context } from './command.ts'
 
-export async function settleRuns({ env, clock, calledAs, note }: Context, sessions: readonly string[]): Promise<void> {
-  const runsDir = runsDirOf(env)
-  if (!openRuns(runsDir).some(({ isLost }) => isLost)) return
-  const how = {
-    env,
-    clock,
-    by: `${calledAs} (process ${process.pid})`,
-    note: (line: string) => note(`warning: ${line}`),
-  }
-  await settleLostRuns(runsDir, how, ({ session }) => sessions.includes(session.id))
+export async function settleRuns({ env, clock, note }: Context, sessions: readonly string[]): Promise<void> {
+  const how = { env, clock, note: (line: string) => note(`warning: ${line}`) }
+  await settleLostRuns(runsDirOf(env), how, ({ session }) => sessions.includes(session.id))
 }

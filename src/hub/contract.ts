@@ -520,7 +520,7 @@ export const runRow = z.object({
   ended_at: time.nullable(),
   calls: count,
   decisions: z.record(decisionWord, count),
-  /** For a person at its keeper's word, for another agent at a note's or a claim's; `is_open` where it still does, and `ms` is up to now. */
+  /** For a person at the watcher's word, for another agent at a note's or a claim's; `is_open` where it still does, and `ms` is up to now. */
   waited: z.object({ count, ms: count, for_you_ms: count, is_open: z.boolean() }),
   tokens: tokens.nullable(),
   session_id: z.string().nullable(),

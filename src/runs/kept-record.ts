@@ -20,6 +20,8 @@ export interface KeptRecord {
   modelUsage(usage: ModelUsage): void
   /** Takes leave and sees the run closed, by this or by a shim that outlives the session for a moment. False when some still takes part. */
   close(status: RunStatus): Promise<boolean>
+  /** Leaves the record as it is, open or closed, for another process to go on with. */
+  release(): void
 }
 
 /** Nothing where the run has its end already. `note` is told what could not be written. */
@@ -33,6 +35,7 @@ export async function keepOwnedRun(
   if (record === undefined) return undefined
   const text = new EventText(identity, () => clock.wallMs())
   const redact = createRedact()
+  let isClosed = false
   const events = new EventWriter({
     record,
     lines: text.lines,
@@ -58,13 +61,20 @@ export async function keepOwnedRun(
     sessionEnd: (end) => say(() => text.sessionEnd(end)),
     modelUsage: (usage) => say(() => text.modelUsage(usage)),
     async close(status) {
-      await events.close(status)
+      if (!isClosed) await events.close(status)
+      isClosed = true
       const deadlineMs = clock.monoMs() + RUN_MEMBERS_LEAVE_MS
       for (;;) {
         if (booksOf(join(runsDir, folder)).hasEnded || closeAbandoned(runsDir, folder, clock)) return true
         if (clock.monoMs() >= deadlineMs) return false
         await pause(clock, 50)
       }
+    },
+    release() {
+      if (isClosed) return
+      isClosed = true
+      events.flush()
+      record.close()
     },
   }
 }

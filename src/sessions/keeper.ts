@@ -34,29 +34,39 @@ export interface KeptSession {
 }
 
 /**
- * Resolves when the session is over and its end has been told. Its supervisor may be killed, and the session renamed:
+ * Resolves when the session is over and its end has been told, or the signal aborts. Its supervisor may be killed, and the session renamed:
  * whoever holds this hears of the end all the same.
  */
-export async function keepSession(kept: KeptSession, keeping: Keeping, clock: Clock): Promise<void> {
+export async function keepSession(
+  kept: KeptSession,
+  keeping: Keeping,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
   const { dir, supervisorPid: pid, endsOrphansAs: by, orphanGraceMs: graceMs = KILL_GRACE_MS } = kept
   const news = new News(keeping)
+  const isStopped = (): boolean => signal?.aborted === true
   for (;;) {
+    if (isStopped()) return
     const id = news.id ?? kept.id
     const holder = readHolder(dir, id)
     if (pid !== undefined && holder !== undefined && holder.supervisorPid !== pid) break
     const connection = await connectIfThere(sessionPaths(dir, id).socket)
-    if (connection !== undefined && (await follow(connection, news))) break
+    if (connection !== undefined && (await follow(connection, news, signal))) break
+    if (isStopped()) return
     const settled = await settle(dir, news.id ?? id, { by, clock, graceMs })
     if (settled === 'settled' || settled === 'nothing') break
-    await pause(clock, KEEPER_LOOK_MS)
+    await pause(clock, KEEPER_LOOK_MS, signal)
   }
   const record = readExitRecord(dir, news.id ?? kept.id)
   await news.end(pid === undefined || record?.supervisor_pid === pid ? record : undefined)
 }
 
 /** True when the session said that it is over, false when the connection broke off before. */
-async function follow(connection: SessionConnection, news: News): Promise<boolean> {
-  news.onFailure = () => connection.close()
+async function follow(connection: SessionConnection, news: News, signal?: AbortSignal): Promise<boolean> {
+  const stop = (): void => connection.close()
+  news.onFailure = stop
+  signal?.addEventListener('abort', stop)
   try {
     for await (const event of connection.keep()) {
       if (event.type === 'state') news.state(event.state)
@@ -68,6 +78,7 @@ async function follow(connection: SessionConnection, news: News): Promise<boolea
     if (error instanceof HeimdallError && error.code === 'SESSION_LOST') return false
     throw error
   } finally {
+    signal?.removeEventListener('abort', stop)
     connection.close()
     news.check()
   }

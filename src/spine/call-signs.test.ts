@@ -32,7 +32,7 @@ test('a budget of which nine tenths are used is near its end, since it came ther
   const looked = signs.look(0)
   expect(looked.near).toEqual(near)
   signs.close()
-  // The next keeper goes on from what this one has booked.
+  // The next watcher goes on from what this one has booked.
   const next = new RecordedSigns(runDir, looked)
   expect(next.look(0).near).toEqual(near)
   decided(5, 'other', 49, 50, 'cost_units')

@@ -28,7 +28,7 @@ export interface CallSigns {
   readonly budget: BudgetStop | null
   /** The one that is nearest to its end; absent as long as there is enough of all. */
   readonly near?: BudgetNear
-  /** Up to where the record was read: the next keeper goes on from here. */
+  /** Up to where the record was read: the next watcher goes on from here. */
   readonly offset: number
 }
 

@@ -3,6 +3,7 @@ import type { EnvEntry } from '../config.ts'
 import type { Project } from '../paths.ts'
 import { redacted } from '../runs/redacted.ts'
 import { readIdentity } from '../runs/run-identity.ts'
+import { processPlace, watchedVariables } from '../watcher-process.ts'
 import type { KeptRun } from './kept-run.ts'
 import type { RunWish } from './run-wish.ts'
 import type { WorktreeState } from './worktree-state.ts'
@@ -31,6 +32,8 @@ export async function firstSheet(
     agent,
     project,
     cwd: wish.session.cwd,
+    place: processPlace(),
+    env: watchedVariables(wish.env),
     session,
     worktree: before,
     wait: null,

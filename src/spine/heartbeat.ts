@@ -1,6 +1,6 @@
 // The beats of a run's agent: one when something happened since the last, or while a person is waited for. An agent that does nothing goes stale, as it should.
 import type { Clock, Timer } from '../clock.ts'
-import { KEEPER_BEAT_MS } from '../limits.ts'
+import { WATCHER_BEAT_MS } from '../limits.ts'
 
 export interface HeartbeatParts {
   readonly clock: Clock
@@ -29,7 +29,7 @@ export class Heartbeat {
   /** There was output or input. The first after a silence counts at once. */
   happened(): void {
     this.#isActive = true
-    if (this.#parts.clock.monoMs() - this.#beatMs >= KEEPER_BEAT_MS) this.#beat()
+    if (this.#parts.clock.monoMs() - this.#beatMs >= WATCHER_BEAT_MS) this.#beat()
   }
 
   async stop(): Promise<void> {
@@ -38,7 +38,7 @@ export class Heartbeat {
   }
 
   #arm(): Timer {
-    return this.#parts.clock.after(KEEPER_BEAT_MS, () => {
+    return this.#parts.clock.after(WATCHER_BEAT_MS, () => {
       this.#timer.current = this.#arm()
       const calls = this.#parts.calls()
       const hasCalled = calls !== this.#calls

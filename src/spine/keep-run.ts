@@ -1,16 +1,16 @@
-// Keeping a run from its start to its end: its agent beats, what happens is watched, and at the end everything is released and closed. Done by the keeper's process; for a lost run, by `heimdall kill`, `doctor --fix` and the next `heimdall run`.
+// Keeping a run from its start to its end: its agent beats, what happens is watched, and at the end everything is released and closed.
 import { type Clock, pause } from '../clock.ts'
 import { RUN_ORPHAN_GRACE_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { type ExitRecord, keepSession } from '../sessions/keeper.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { type KeepingLock, takeKeeping } from './keeping-lock.ts'
 import { KeptAgent } from './kept-agent.ts'
 import { readSheet } from './kept-run.ts'
 import { KeptSheet } from './kept-sheet.ts'
 import { recordEnd, statusOf } from './run-end.ts'
 import { treeGone } from './run-tree.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
+import type { WatchedProjects } from './watched-project.ts'
 
 export interface KeepWith {
   readonly env: Env
@@ -18,29 +18,22 @@ export interface KeepWith {
   /** For the record of what was ended: processes that a killed supervisor has left. */
   readonly by: string
   readonly note: (line: string) => void
+  readonly projects: WatchedProjects
+  /** Nothing is watched any more from here on; the run goes on. */
+  readonly signal: AbortSignal
 }
 
-/** `elsewhere`: another keeps it. `open`: something of the end could not be done, and whoever comes next does it. */
-export type Kept = 'closed' | 'open' | 'elsewhere'
+/** `open`: something of the end could not be done, and is tried again. */
+export type Kept = 'closed' | 'open' | 'stopped'
 
-/** Resolves when the run is over. */
+/** Resolves when the run is over, or the signal aborts. */
 export async function keepRun(path: string, how: KeepWith): Promise<Kept> {
-  const lock = takeKeeping(path)
-  if (lock === undefined) return 'elsewhere'
-  try {
-    const run = readSheet(path)
-    if (run === undefined) {
-      lock.remove()
-      return 'closed'
-    }
-    return await keep(new KeptSheet(path, run, how.note), lock, how)
-  } finally {
-    lock.release()
-  }
+  const run = readSheet(path)
+  return run === undefined ? 'closed' : await keep(new KeptSheet(path, run, how.note), how)
 }
 
-async function keep(sheet: KeptSheet, lock: KeepingLock, how: KeepWith): Promise<Kept> {
-  const { env, clock, note } = how
+async function keep(sheet: KeptSheet, how: KeepWith): Promise<Kept> {
+  const { env, clock, note, signal } = how
   const agent = new KeptAgent(() => sheet.run, how)
   const watch = await watchRun(sheet, { env, clock, note, child: () => agent.child })
   const heart = new Heartbeat({
@@ -52,13 +45,15 @@ async function keep(sheet: KeptSheet, lock: KeepingLock, how: KeepWith): Promise
   try {
     await agent.bind()
     const exit = await sessionEnd(sheet, heart, watch, how)
+    if (signal.aborted) return 'stopped'
     watch?.sessionEnded()
     await heart.stop()
-    return await close({ sheet, lock, agent, watch }, exit, how)
+    return await close({ sheet, agent, watch }, exit, how)
   } finally {
     watch?.close()
     await heart.stop()
     await agent.close()
+    watch?.record.release()
   }
 }
 
@@ -67,7 +62,7 @@ async function sessionEnd(
   sheet: KeptSheet,
   heart: Heartbeat,
   watch: RunWatch | undefined,
-  { clock, by }: KeepWith,
+  { clock, by, signal }: KeepWith,
 ): Promise<ExitRecord | undefined> {
   const { dir, id, supervisor } = sheet.run.session
   let ending: ExitRecord | undefined
@@ -88,20 +83,20 @@ async function sessionEnd(
       },
     },
     clock,
+    signal,
   )
   return ending
 }
 
 interface Closing {
   readonly sheet: KeptSheet
-  readonly lock: KeepingLock
   readonly agent: KeptAgent
   readonly watch: RunWatch | undefined
 }
 
-/** Each step may be done twice. The sheet goes last: while it is there, whoever comes next does what is left. */
+/** Each step may be done twice. The state file goes last: while it is there, what is left is done by the next watcher. */
 async function close(
-  { sheet, lock, agent, watch }: Closing,
+  { sheet, agent, watch }: Closing,
   exit: ExitRecord | undefined,
   { env, clock }: KeepWith,
 ): Promise<Kept> {
@@ -113,8 +108,7 @@ async function close(
   const isClosed = watch === undefined || (await watch.record.close(status))
   if (!isReleased || !isClosed) return 'open'
   sheet.remove()
-  lock.remove()
-  // Whoever waits for the end of the run has it by now; the files for people may take their time.
+  // Commands that wait for the end of the run have it by now; the files for people may take their time.
   await agent.publish()
   await pause(clock, 0)
   return 'closed'

@@ -1,4 +1,4 @@
-// The agent of a run as its keeper acts for it in the store: bound to the command, beating, watched in what it writes, released at the end.
+// The agent of a run as the watcher acts for it in the store: bound to the command, beating, watched in what it writes, released at the end.
 import { type Clock, pause } from '../clock.ts'
 import { openCoordination } from '../coordination/coordination.ts'
 import { publish } from '../coordination/frame.ts'
@@ -8,43 +8,30 @@ import { beatFor, bindTo, endFor } from '../coordination/who/kept.ts'
 import type { SessionOutcome } from '../coordination/who/outcome.ts'
 import { type ProcessRef, processRef } from '../coordination/who/process-ref.ts'
 import { fleetDoor } from '../fleet/door.ts'
-import { HeimdallError } from '../errors.ts'
-import { KEEPER_RETRY_MS } from '../limits.ts'
+import { STORE_RETRY_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { readHolder } from '../sessions/session-files.ts'
 import type { KeptRun } from './kept-run.ts'
-import { HeldPlace } from './place-held.ts'
+import type { WatchedProject, WatchedProjects } from './watched-project.ts'
 
 export interface ActWith {
   readonly env: Env
   readonly clock: Clock
   readonly note: (line: string) => void
+  readonly projects: WatchedProjects
 }
 
 export class KeptAgent {
   readonly #run: () => KeptRun
   readonly #how: ActWith
-  readonly #room: ResidentRoom
-  readonly #over = new AbortController()
-  readonly #place: HeldPlace
+  readonly #at: WatchedProject
   #child: ProcessRef | undefined
   #watch: WriteWatch | undefined
 
   constructor(run: () => KeptRun, how: ActWith) {
     this.#run = run
     this.#how = how
-    const { env, clock, note } = how
-    this.#place = new HeldPlace(run().project)
-    this.#room = new ResidentRoom(
-      () => {
-        this.#refuseGone()
-        const room = openCoordination({ project: run().project, env, clock, fleet: fleetDoor })
-        // In a fleet this machine's copy follows the log for as long as a session runs.
-        void room.store.link(this.#over.signal)
-        return room
-      },
-      (why) => note(`coordination: ${why}`),
-    )
+    this.#at = how.projects.use(run().project, how.env)
   }
 
   /** What all of the session descends from; nothing before it is bound. */
@@ -58,38 +45,31 @@ export class KeptAgent {
     const child = holder?.supervisorPid === session.supervisor.pid ? processRef(holder.childPid) : undefined
     if (child === undefined) return
     this.#child = child
-    if (!(await this.#room.act((room) => bindTo(room, agent, child)))) return
+    if (!(await this.#at.room.act((room) => bindTo(room, agent, child)))) return
     const { clock } = this.#how
     // What its processes write into what others hold is noticed while the run goes on.
-    this.#watch = new WriteWatch({ project, agent, tree: child, clock, room: this.#room })
+    this.#watch = new WriteWatch({ project, agent, tree: child, clock, room: this.#at.room })
   }
 
   async beat(): Promise<void> {
-    await this.#room.act((room) => {
-      this.#refuseGone()
+    await this.#at.room.act((room) => {
+      this.#at.refuseGone()
       return beatFor(room, this.#run().agent)
     })
-  }
-
-  /** Whoever took the repository away did not want it made anew, with nothing in it but our store. */
-  #refuseGone(): void {
-    if (!this.#place.isGone) return
-    const { root } = this.#run().project
-    throw new HeimdallError('FOLDER_GONE', `${root} was removed or moved away under the run`)
   }
 
   /** False when the store could not be reached in all that time. With a repository that is removed goes all that was held in it. */
   async release(outcome: SessionOutcome): Promise<boolean> {
     await this.#watch?.stop()
-    if (this.#place.isGone) return await this.#releaseMoved(outcome)
-    return await this.#endIn(this.#room, outcome)
+    if (this.#at.place.isGone) return await this.#releaseMoved(outcome)
+    return await this.#endIn(this.#at.room, outcome)
   }
 
   /** In its new place a claim would stand until its lease is over, of a run that is known to have ended. */
   async #releaseMoved(outcome: SessionOutcome): Promise<boolean> {
     const { env, clock, note } = this.#how
     const { root } = this.#run().project
-    const moved = this.#place.movedTo(env)
+    const moved = this.#at.place.movedTo(env)
     if (moved === undefined) {
       note(`${root} was removed under the run: there is nothing left to release`)
       return true
@@ -111,22 +91,21 @@ export class KeptAgent {
   async #endIn(home: ResidentRoom, outcome: SessionOutcome): Promise<boolean> {
     for (let turn = 0; turn < RELEASE_TURNS; turn += 1) {
       if (await home.act((room) => endFor(room, this.#run().agent, 'the run ended', outcome))) return true
-      await pause(this.#how.clock, KEEPER_RETRY_MS)
+      await pause(this.#how.clock, STORE_RETRY_MS)
     }
     return false
   }
 
   /** The files for people. */
   async publish(): Promise<void> {
-    const { current } = this.#room
-    if (current !== undefined && !this.#place.isGone) await publish({ note: this.#how.note }, current)
+    const { room, place } = this.#at
+    const { current } = room
+    if (current !== undefined && !place.isGone) await publish({ note: this.#how.note }, current)
   }
 
   async close(): Promise<void> {
     await this.#watch?.stop()
-    this.#over.abort()
-    this.#room.close()
-    this.#place.close()
+    this.#at.release()
   }
 }
 

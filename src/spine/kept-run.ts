@@ -1,4 +1,4 @@
-// The sheet of a run that `heimdall run` has started: what its keeper, and whoever comes after a killed one, has to know. It is there from before the start until the run is closed.
+// The state file of a run that `heimdall run` has started: what the watcher has to know of it. It is there from before the start until the run is closed.
 import { dirname, join } from 'node:path'
 import type { Project } from '../paths.ts'
 import type { OwnedRun, RunIdentity, RunStart, UsageTotal, WaitStart } from '../runs/owned-run.ts'
@@ -6,6 +6,7 @@ import { ensureFolder, removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { namesIn } from '../storage/folder-names.ts'
 import { readIfThere, replaceUnsynced } from '../storage/unsynced-file.ts'
+import { processPlace, type ProcessPlace } from '../watcher-process.ts'
 import type { Pulse } from './pulse.ts'
 import type { WorktreeState } from './worktree-state.ts'
 
@@ -17,6 +18,10 @@ export interface KeptRun {
   readonly agent: { readonly agent_id: string; readonly haid: string; readonly epoch: number }
   readonly project: Project
   readonly cwd: string
+  /** Where its processes can be seen; absent in files that another version wrote. */
+  readonly place?: ProcessPlace
+  /** Of its environment, what the watcher may know: where things lie, no secrets. */
+  readonly env?: Readonly<Record<string, string>>
   readonly session: {
     readonly dir: string
     /** As it is now: a session may be renamed. */
@@ -25,7 +30,7 @@ export interface KeptRun {
   }
   /** How the worktree stood before the command ran; null where that is not known. */
   readonly worktree: WorktreeState | null
-  /** The wait that is open now, as its keeper has booked it. */
+  /** The wait that is open now. */
   readonly wait: WaitStart | null
   /** Waits that were answered, and how long they took in all. */
   readonly waits: { readonly count: number; readonly ms: number }
@@ -33,7 +38,7 @@ export interface KeptRun {
   readonly cost?: UsageTotal
   /** Sessions of hosts that are known to be this run's, each with its host. */
   readonly hostSessions?: readonly string[]
-  /** Absent until its keeper has taken it for the first time. */
+  /** Absent until the watcher has taken it for the first time. */
   readonly pulse?: Pulse
 }
 
@@ -68,6 +73,11 @@ export function sheetPaths(runsDir: string): string[] {
   return onDisk(dir, () => namesIn(dir))
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
     .map((name) => `${dir}/${name}`)
+}
+
+/** Its processes can be seen here, or it is of an earlier boot of this machine. */
+export function isOfThisPlace({ place }: KeptRun): boolean {
+  return place === undefined || place.host === processPlace().host
 }
 
 /** The run as its record knows it. */

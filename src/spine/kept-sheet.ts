@@ -1,4 +1,4 @@
-// The sheet of a run in the hands of its keeper, who alone changes it: the run as it stands now.
+// The sheet of a run in the hands of the watcher, which alone changes it: the run as it stands now.
 import { join } from 'node:path'
 import { HeimdallError } from '../errors.ts'
 import { type KeptRun, removeSheet, runsDirOfSheet, writeSheet } from './kept-run.ts'

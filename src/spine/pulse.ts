@@ -1,4 +1,4 @@
-// The pulse of a run: what its agent does at the moment, put on the sheet by its keeper, so that whoever asks about fifty agents reads fifty small files and disturbs nobody.
+// The pulse of a run: what its agent does at the moment, put on the sheet by the watcher, so that whoever asks about fifty agents reads fifty small files and disturbs nobody.
 import type { Clock, Timer } from '../clock.ts'
 import { ACTIVITY_MS, PULSE_BUSY_MS, PULSE_MS, PULSE_SOON_MS } from '../limits.ts'
 import type { StateEvent } from '../sessions/keeper.ts'
@@ -24,7 +24,7 @@ export interface Pulse extends CallSigns {
 export interface PulseParts {
   readonly clock: Clock
   readonly runDir: string
-  /** As an earlier keeper left it. */
+  /** As an earlier watcher left it. */
   readonly booked: Pulse | null
   /** What is on its screen; nothing when it does not answer. */
   readonly lastLine: () => Promise<string | undefined>

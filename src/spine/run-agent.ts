@@ -56,7 +56,7 @@ async function claimAtStart(
 }
 
 /**
- * From here on the identity lives with the session's process: the starter may be gone before a keeper has bound it to the
+ * From here on the identity lives with the session's process: the starter may be gone before the watcher has bound it to the
  * command, and an agent whose process is gone could be taken by another.
  */
 export async function holdIdentity(room: Coordination, kept: KeptIdentity, supervisorPid: number): Promise<void> {

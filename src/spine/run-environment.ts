@@ -15,7 +15,7 @@ const OF_OTHERS = [
   'SUB_CLIENT',
 ] as const
 
-/** The environment that the supervisor and the keeper of a run are started with: nobody's name, and no secret. */
+/** The environment that the supervisor and the watcher are started with: nobody's name, and no secret. */
 export function environmentOfNobody(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_OTHERS.some((one) => one === name)))
 }

@@ -24,15 +24,14 @@ export interface RunWish {
   /** Id of the session; otherwise the agent's, or that with the project behind it. */
   readonly sessionId: string | undefined
   /** All of the session but its id, what the run adds to its environment, and where it is recorded. */
-  readonly session: Omit<SessionOptions, 'id' | 'recordPath' | 'keeper'>
+  readonly session: Omit<SessionOptions, 'id' | 'recordPath' | 'watcher'>
   readonly records: boolean
   /** How the folder stands before anything begins, where somebody has looked already. */
   readonly before?: Promise<WorktreeState | undefined>
   /** A worktree and a branch of the agent's own; otherwise it runs where it is started. */
   readonly worktree: Pick<WorktreeWish, 'base' | 'dir' | 'copy'> | undefined
-  /** Paths of `session.cjs` and `keeper.cjs`. */
+  /** Path of `session.cjs`. */
   readonly launcher: string
-  readonly keeper: string
   readonly staleMinutes: number | undefined
   readonly env: Env
   readonly clock: Clock

@@ -1,4 +1,4 @@
-// The start of a run: identity, run, session, in this order. A step that fails undoes the ones before it; whoever is killed between two of them leaves a sheet, which the next command settles.
+// The start of a run: identity, run, session, in this order. A step that fails undoes the ones before it; one that is killed between two of them leaves a state file, which the watcher settles.
 import { join } from 'node:path'
 import { type Coordination, openCoordination } from '../coordination/coordination.ts'
 import { parseAgentId } from '../coordination/who/names.ts'
@@ -16,6 +16,7 @@ import { firstSheet } from './first-sheet.ts'
 import { ownedRun, removeSheet, sheetPath, writeSheet } from './kept-run.ts'
 import { settleLostRuns } from './open-runs.ts'
 import { holdIdentity, takeAgent } from './run-agent.ts'
+import { watcherCommand } from '../watcher-process.ts'
 import { runVariables } from './run-environment.ts'
 import { launchedAs, processOf, sessionIdFor } from './run-session.ts'
 import type { RunWish, StartedRun } from './run-wish.ts'
@@ -31,8 +32,12 @@ export async function startRun(wish: RunWish): Promise<StartedRun> {
   const project = findProject(session.cwd, env)
   const worktree = wish.before ?? lookAtWorktree(project, env, GIT_AT_START_MS)
   const runsDir = runsDirOf(env)
-  // The first run of this agent may be dead and not know it.
-  await settleLostRuns(runsDir, { clock, env, by: 'a start of another run', note })
+  // An earlier run of this agent may be lost: its name is free when that is settled.
+  await settleLostRuns(
+    runsDir,
+    { clock, env, note },
+    (run) => run.agent.agent_id === wish.agent || run.session.id === wish.sessionId,
+  )
   const room = openCoordination({ project, env, clock, staleMinutes: wish.staleMinutes, fleet: fleetDoor })
   const undo: (() => unknown)[] = []
   try {
@@ -56,7 +61,7 @@ async function checkTask(task: string | undefined): Promise<void> {
   checkTaskId(task)
 }
 
-/** The last first. What cannot be undone stops none of the others; its sheet, if that is left, is for the next command. */
+/** The last first. What cannot be undone stops none of the others; its state file, if that is left, is for the watcher. */
 async function undone(steps: readonly (() => unknown)[], note: (line: string) => void): Promise<void> {
   for (const step of steps.toReversed()) {
     try {
@@ -133,7 +138,7 @@ async function start(
     shownCommand: redactedWords(session.command),
     env: [...session.env, ...variables],
     recordPath: wish.records ? join(runDir, 'terminal.cast') : null,
-    keeper: [process.execPath, wish.keeper, sheet],
+    watcher: watcherCommand(env),
   }
   const started = await handOver(options, launched, { env })
   return {

@@ -34,7 +34,7 @@ export class Waits {
   #endedMonoMs: number | undefined
   #total: KeptRun['waits']
 
-  /** `booked` by an earlier keeper: a wait that is open goes on. */
+  /** `booked` by an earlier watcher: a wait that is open goes on. */
   constructor(record: KeptRecord, booked: Booked, clock: Clock, onChange: (booked: Booked) => void) {
     this.#record = record
     this.#clock = clock

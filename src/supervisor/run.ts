@@ -14,7 +14,7 @@ import { openRecording } from '../storage/recording.ts'
 import { Screen } from './screen/screen.ts'
 import { SessionServer } from './streams/server.ts'
 import { Session } from './session.ts'
-import { startKeeper } from './keeper-process.ts'
+import { guardWatcher } from './watcher-guard.ts'
 import { writeExitFile } from './exit-file.ts'
 import type { Holder } from '../wire/pid-file.ts'
 import { SessionName } from './session-name.ts'
@@ -147,7 +147,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
 
   // All that the end needs is loaded from here on: an upgrade may take our files from under a session that goes on.
   loadLocks()
-  const keeper = options.keeper === null ? undefined : startKeeper(options.keeper, how.env, clock, log)
+  const watcher = options.watcher === null ? undefined : guardWatcher(options.watcher, how.env, clock, log)
   const presence = stayPresent({ name, listenAgain: (path) => server.listenAgain(path), clock, log })
   const end = await ended
   presence.cancel()
@@ -161,7 +161,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   }
   await linger(session, clock, { untilMs: lingerUntilMs, stallMs: options.stallMs })
   await within(clock, EXIT_FLUSH_MS, kept)
-  keeper?.last()
+  watcher?.last()
   return end.code
 }
 

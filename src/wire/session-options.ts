@@ -54,8 +54,8 @@ export interface SessionOptions {
   readonly recordPath: string | null
   /** The recording ends when it has this many bytes; `null` for no bound. */
   readonly recordBytesMax: number | null
-  /** Command line of a process that looks after the session from outside: started with it, and again when it dies. */
-  readonly keeper: readonly string[] | null
+  /** Command line of the watcher, which follows the session from outside: started when none runs. Null: nothing follows it. */
+  readonly watcher: readonly string[] | null
 }
 
 /** What must be said; the rest has a default. */
@@ -80,7 +80,7 @@ export const SESSION_DEFAULTS = {
   colors: null,
   recordPath: null,
   recordBytesMax: null,
-  keeper: null,
+  watcher: null,
 } as const satisfies Partial<SessionOptions>
 
 /** Fills in the defaults and refuses what cannot work, before any process is started. */
@@ -100,7 +100,7 @@ export function resolveOptions(request: SessionRequest): SessionOptions {
     'colors must be #rrggbb',
   )
   check(options.recordBytesMax === null || options.recordBytesMax > 0, 'recordBytesMax must be more than 0')
-  check(options.keeper === null || (options.keeper[0] ?? '') !== '', 'the command of the keeper is empty')
+  check(options.watcher === null || (options.watcher[0] ?? '') !== '', 'the command of the watcher is empty')
   check(LOG_LEVELS.includes(options.logLevel), `log level must be one of ${LOG_LEVELS.join(', ')}`)
   check(CLASSIFIERS.includes(options.classifier.name), `classifier must be one of ${CLASSIFIERS.join(', ')}`)
   for (const { name, value } of [{ name: options.sessionEnvVar, value: '' }, ...options.env])

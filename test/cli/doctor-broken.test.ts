@@ -2,6 +2,9 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { bootId } from '../../src/boot-id.ts'
+import { readStat } from '../../src/processes.ts'
+import { watcherPath } from '../../src/watcher-process.ts'
 import { HOOK_HOSTS, type HookHost } from '../../src/hosts/hooks/hook-table.ts'
 import { playHost } from '../support/played-host.ts'
 import { launcher, runProgram, startProgram } from '../support/programs.ts'
@@ -171,9 +174,20 @@ const WRECKS: readonly Wreck[] = [
           mkdirSync(inState(project, 'runs/r9/events.jsonl'), { recursive: true })
           put(inState(project, 'runs/.open/r9'), '')
         },
-        state: 'fail',
-        found: /r9\/events\.jsonl is a folder/,
-        fix: /^move it away/,
+        state: 'warn',
+        found: /run r9 cannot be read/,
+        fix: /owner of the state folder/,
+      },
+      watcher: {
+        breaks(project) {
+          const own = { pid: process.pid, startTicks: readStat(process.pid)?.startTicks, boot: bootId() }
+          const aside = [{ run: 'r8', error: 'broken on purpose' }]
+          const file = { process: own, version: '0.1.0', started_at: '2026-11-01T00:00:00Z', aside }
+          put(`${watcherPath(inState(project, 'watcher'))}.json`, JSON.stringify(file))
+        },
+        state: 'warn',
+        found: /set aside: run r8 \(broken on purpose\)/,
+        fix: /tries again/,
       },
       counters: {
         breaks(project) {

@@ -10,7 +10,7 @@ import { until } from '../support/wait.ts'
 import { spine } from './spine.ts'
 
 // An agent is taken from the moment `heimdall run --detach` returns, before its watcher has started.
-test('the agent of a run that has just begun is at work, keeper or not', async () => {
+test('the agent of a run that has just begun is at work, watcher or not', async () => {
   const project = spine()
   const [, bin] = launcher('heimdall')
   const root = join(bin, '../..')
@@ -18,7 +18,7 @@ test('the agent of a run that has just begun is at work, keeper or not', async (
   mkdirSync(copy)
   for (const name of ['bin', 'dist', 'package.json']) cpSync(join(root, name), join(copy, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  writeFileSync(join(copy, 'dist/keeper.cjs'), 'setInterval(() => undefined, 1_000)\n')
+  writeFileSync(join(copy, 'dist/watcher.cjs'), 'setInterval(() => undefined, 1_000)\n')
   const run = (...args: string[]): ReturnType<typeof runProgram> =>
     runProgram([process.execPath, join(copy, 'bin/heimdall'), ...args], { cwd: project.root, env: project.env })
   const first = await run('run', '--agent', 'amber-otter', '--detach', '--', 'sleep', '1000')

@@ -1,4 +1,4 @@
-// What a run has cost: followed while it goes on, whatever becomes of the transcript or the keeper, and the same afterwards. Transcripts are recordings of the real host.
+// What a run has cost: followed while it goes on, whatever becomes of the transcript or the watcher, and the same afterwards. Transcripts are recordings of the real host.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -27,12 +27,12 @@ function sayLater(project: Spine, name: string, change: (text: string) => string
 const placeOf = (project: Spine): string =>
   join(project.home, '.claude/projects', project.root.replace(/[^A-Za-z0-9]/g, '-'))
 
-const keeperLog = (project: Spine, run: string): string =>
-  readFileSync(join(project.home, '.local/state/heimdall/runs', run, 'keeper.log'), 'utf8')
+const watcherLog = (project: Spine, run: string): string =>
+  readFileSync(join(project.home, '.local/state/heimdall/runs', run, 'watcher.log'), 'utf8')
 
 const costOnSheet = (project: Spine): Json | undefined => project.sheets()[0]?.['cost'] as Json | undefined
 
-test('a transcript that is cut in a line, moved and written anew, under a keeper that is killed, is booked once', async () => {
+test('a transcript that is cut in a line, moved and written anew, under a watcher that is killed, is booked once', async () => {
   const project = spine()
   const said = sayLater(project, 'session.jsonl')
   const subagent = sayLater(project, 'subagent.jsonl')
@@ -52,7 +52,7 @@ test('a transcript that is cut in a line, moved and written anew, under a keeper
   const { run_id: id } = await project.detached('amber-otter', ['sh', '-c', script])
   const run = String(id)
   await until('the first half to be booked', () => costOnSheet(project)?.['messages'])
-  process.kill(await project.keeperOf(run), 'SIGKILL')
+  process.kill(await project.watcher(), 'SIGKILL')
   project.write('../more', '')
   await until('all of it to be booked', () => {
     const { tokens } = (costOnSheet(project) ?? {}) as { tokens?: Json }
@@ -91,7 +91,7 @@ test('another form is said and in no sum; two runs in one folder are not mixed u
   const [run = ''] = project.runs()
   const { run: facts } = (await project.json(['runs', 'show', run])) as { run: Json }
   expect(facts['cost']).toMatchObject({ messages: 1, unread: 1 })
-  expect(keeperLog(project, run)).toMatch(/costs: 1 lines that claude \S+ wrote were not understood and are in no sum/)
+  expect(watcherLog(project, run)).toMatch(/costs: 1 lines that claude \S+ wrote were not understood and are in no sum/)
 
   const wait = `until [ -e '${project.path('../end')}' ]; do sleep 0.05; done`
   await project.detached('brave-heron', ['sh', '-c', wait])
@@ -102,6 +102,6 @@ test('another form is said and in no sum; two runs in one folder are not mixed u
   const unclear =
     project.runs().find((one) => one !== run && !project.sheets().some(({ folder }) => folder === one)) ?? ''
   expect(ofType(project.events(unclear), 'model_usage')).toEqual([])
-  expect(keeperLog(project, unclear)).toContain('may be this run’s or another’s in the same folder')
+  expect(watcherLog(project, unclear)).toContain('may be this run’s or another’s in the same folder')
   project.write('../end', '')
 })

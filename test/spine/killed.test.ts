@@ -13,14 +13,15 @@ const STUBBORN = `trap '' HUP TERM; heimdall claim src/api --task T-1 >/dev/null
 /** The same, and ends when it is told to. */
 const OBEDIENT = 'heimdall claim src/api --task T-1 >/dev/null; echo ready; read line; exit 0'
 
-async function started(project: Spine, script: string): Promise<{ run: string; supervisor: number; keeper: number }> {
+async function started(project: Spine, script: string): Promise<{ run: string; supervisor: number }> {
   const { run_id: run, supervisor_pid: supervisor } = await project.json(
     ['run', '--agent', 'amber-otter', '--detach', '--', 'sh', '-c', script],
     { env: { PATH } },
   )
   await until('the command to hold its claim', async () => (await said(project)).includes('ready'))
   expect(await project.claims()).toHaveLength(1)
-  return { run: String(run), supervisor: Number(supervisor), keeper: await project.keeperOf(String(run)) }
+  await project.watched(String(run))
+  return { run: String(run), supervisor: Number(supervisor) }
 }
 
 const said = async (project: Spine): Promise<string> => (await project.run('hm', ['logs', 'amber-otter'])).stdout
@@ -34,27 +35,28 @@ async function isAllOver(project: Spine, run: string, status: string): Promise<v
   await until('nothing of it to run', () => project.processes().length === 0)
 }
 
-test('the supervisor: its keeper ends what does not care, releases and closes', async () => {
+test('the supervisor: the watcher ends what does not care, releases and closes', async () => {
   const project = spine()
   const { run, supervisor } = await started(project, STUBBORN)
   process.kill(supervisor, 'SIGKILL')
   await isAllOver(project, run, 'FAILED')
   expect(ofType(project.events(run), 'session_end')[0]).toMatchObject({
-    session: { reason: 'lost', ended_by: `the keeper of run ${run}` },
+    session: { reason: 'lost', ended_by: expect.stringMatching(/^the watcher \(process \d+\)$/) as string },
   })
 })
 
-test('the keeper: another comes, and the run goes on to one end', async () => {
+test('the watcher: another comes, and the run goes on to one end', async () => {
   const project = spine()
-  const { run, keeper } = await started(project, OBEDIENT)
-  for (let turn = 0, last = keeper; turn < scaled(1, 5); turn += 1) {
+  const { run } = await started(project, OBEDIENT)
+  for (let turn = 0, last = await project.watcher(); turn < scaled(1, 5); turn += 1) {
     process.kill(last, 'SIGKILL')
     await waitForDeath(last)
     // Whoever looks meanwhile takes the run for what it is: open.
     expect(await project.claims()).toHaveLength(1)
     expect(ofType(project.events(run), 'run_end')).toHaveLength(0)
-    last = await project.keeperOf(run)
-    expect(last).not.toBe(keeper)
+    const next = await project.watcher()
+    expect(next).not.toBe(last)
+    last = next
   }
   await project.run('hm', ['send', 'amber-otter', 'go', '--enter'])
   await isAllOver(project, run, 'SUCCEEDED')
@@ -87,7 +89,7 @@ test('all at once: kill settles it, however many of them at once', async () => {
   const project = spine()
   const { run } = await started(project, STUBBORN)
   // The command itself goes on: it does not care for a terminal that is gone.
-  const ours = project.processes().filter((pid) => isOurs(pid))
+  const ours = [await project.watcher(), ...project.processes().filter((pid) => isOurs(pid))]
   expect(ours.length).toBeGreaterThanOrEqual(2)
   for (const pid of ours) process.kill(pid, 'SIGKILL')
   await Promise.all(ours.map((pid) => waitForDeath(pid)))
@@ -110,7 +112,7 @@ test('the starter, attached: the run goes on without it', async () => {
   starter.kill('SIGKILL')
   await starter.ended
   const [sheet] = project.sheets() as [Json]
-  await project.keeperOf(String(sheet['folder']))
+  await project.watched(String(sheet['folder']))
   await project.run('hm', ['send', 'amber-otter', 'go', '--enter'])
   await isAllOver(project, String(sheet['folder']), 'SUCCEEDED')
 })

@@ -172,12 +172,12 @@ function differences(before: State, after: State): string[] {
   return JSON.stringify(before.processes) === JSON.stringify(after.processes) ? files : ['processes', ...files]
 }
 
-/** A run whose command does not care that its supervisor and its keeper were killed, and holds a claim. */
+/** A run whose command does not care that its supervisor and the watcher were killed, and holds a claim. */
 async function lostRun(project: Spine): Promise<{ run: string; child: number }> {
   const script = `trap '' HUP TERM; heimdall claim src/api --task T-1 >/dev/null; echo ready; while :; do sleep 1000; done`
   const { run_id: run, pid } = await project.detached('amber-otter', ['sh', '-c', script], [], { env: { PATH } })
   await until('the claim', async () => (await project.run('hm', ['logs', 'amber-otter'])).stdout.includes('ready'))
-  const ours = project.processes().filter((one) => isOurs(one))
+  const ours = [await project.watcher(), ...project.processes().filter((one) => isOurs(one))]
   for (const one of ours) process.kill(one, 'SIGKILL')
   await Promise.all(ours.map((one) => waitForDeath(one)))
   return { run: String(run), child: Number(pid) }

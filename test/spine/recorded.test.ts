@@ -56,7 +56,7 @@ test('each wait has its start, its end, who said so and how it was answered; the
   const project = spine()
   const started = await project.detached('amber-otter', ['cat'])
   const run = String(started['run_id'])
-  await project.keeperOf(run)
+  await project.watched(run)
   const report = (...flags: string[]): Promise<unknown> =>
     project.run('hm', ['report', ...flags], {
       env: { HEIMDALL_SESSION_ID: 'amber-otter', HEIMDALL_SESSION_KEY: keyOf(Number(started['pid'])) },

@@ -34,10 +34,10 @@ async function started(project: Spine): Promise<string> {
     env: { PATH },
   })
   await until('the claim', async () => (await project.run('hm', ['logs', 'amber-otter'])).stdout.includes('ready'))
-  // Before, the keeper has no folder open by which it could tell where the repository went.
-  const keeper = await project.keeperOf(String(run))
+  // Before, the watcher has no folder open by which it could tell where the repository went.
+  const watcher = await project.watcher()
   const store = project.path('.git/heimdall/coordination.db-wal')
-  await until('its keeper to have the store open', () => openIn(keeper).includes(store))
+  await until('the watcher to have the store open', () => openIn(watcher).includes(store))
   return String(run)
 }
 
@@ -48,13 +48,13 @@ async function isClosed(project: Spine, run: string, noted?: string): Promise<vo
   expect(isClosedOnce(project.events(run))).toBe(true)
   expect(ofType(project.events(run), 'run_end')[0]).toMatchObject({ run: { status: 'SUCCEEDED' } })
   if (noted !== undefined) {
-    const log = readFileSync(join(project.home, '.local/state/heimdall/runs', run, 'keeper.log'), 'utf8')
+    const log = readFileSync(join(project.home, '.local/state/heimdall/runs', run, 'watcher.log'), 'utf8')
     expect(log).toContain(`${project.root} ${noted}`)
   }
   await until('nothing of it to run', () => project.processes().length === 0)
 }
 
-test.each(['its keeper sees it', 'its keeper was killed as well'])('removed: %s', async (way) => {
+test.each(['the watcher sees it', 'the watcher was killed as well'])('removed: %s', async (way) => {
   const project = spine()
   const run = await started(project)
   // Out of the way of those who write to it first, so that nothing is added while it is removed.
@@ -62,8 +62,8 @@ test.each(['its keeper sees it', 'its keeper was killed as well'])('removed: %s'
   renameSync(project.root, removed)
   rmSync(removed, { recursive: true })
   tell(project, 'print')
-  const isKilled = way !== 'its keeper sees it'
-  if (isKilled) process.kill(await project.keeperOf(run), 'SIGKILL')
+  const isKilled = way !== 'the watcher sees it'
+  if (isKilled) process.kill(await project.watcher(), 'SIGKILL')
   tell(project, 'end')
   await isClosed(project, run, isKilled ? undefined : 'was removed under the run')
   expect(existsSync(project.root)).toBe(false)

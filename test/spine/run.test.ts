@@ -86,14 +86,14 @@ test('claims of the agent are released when its command ends, and the name is fr
   }
 })
 
-test('the secret is in the environment of the command and in no file, and not in that of supervisor and keeper', async () => {
+test('the secret is in the environment of the command and in no file, and not in that of supervisor and watcher', async () => {
   const project = spine()
-  const { run_id: run, pid, supervisor_pid: supervisor } = await project.detached('amber-otter', ['sleep', '1000'])
-  const keeper = await project.keeperOf(String(run))
+  const { pid, supervisor_pid: supervisor } = await project.detached('amber-otter', ['sleep', '1000'])
+  const watcher = await project.watcher()
   const environ = (one: unknown): string => readFileSync(`/proc/${String(one)}/environ`, 'latin1')
   const secret = /HEIMDALL_SECRET=([0-9a-f]{48})/.exec(environ(pid))?.[1] ?? 'none'
   expect(environ(supervisor)).not.toContain(secret)
-  expect(environ(keeper)).not.toContain(secret)
+  expect(environ(watcher)).not.toContain(secret)
   expect(secret).toHaveLength(48)
   const { code } = await runProgram(['grep', '-rqF', secret, join(project.root, '..')])
   expect(code).toBe(1)
@@ -102,7 +102,7 @@ test('the secret is in the environment of the command and in no file, and not in
 test('a second run of an agent that is at work is refused, and names its process; nothing is half started', async () => {
   const project = spine()
   const first = await project.detached('amber-otter', ['sleep', '1000'])
-  await project.keeperOf(String(first['run_id']))
+  await project.watched(String(first['run_id']))
   const { code, stderr } = await project.run('heimdall', [
     'run',
     '--agent',

@@ -34,8 +34,11 @@ export interface Spine extends TemporaryProject {
   events(run: string): Json[]
   /** Sheets of runs that are not closed. */
   sheets(): Json[]
-  keeperOf(run: string): Promise<number>
-  /** Processes that have this home in their environment or command line. */
+  /** The watcher, once it runs. */
+  watcher(): Promise<number>
+  /** Once the watcher follows the run. */
+  watched(run: string): Promise<void>
+  /** Processes that have this home in their environment or command line, without the watcher, which stays for a while. */
   processes(): number[]
   claims(): Promise<Json[]>
 }
@@ -46,7 +49,7 @@ export function spine(options: { readonly git?: boolean } = {}): Spine {
   const runsDir = join(home, '.local/state/heimdall/runs')
   const heimdall = (args: readonly string[]): [string, ...string[]] => [...launcher('heimdall'), ...args]
   onTestFinished(async () => {
-    await until('everything of the test to end', () => {
+    await until('everything of the test to end, the watcher too', () => {
       const left = processesOf(home)
       for (const pid of left) killIfRunning(pid)
       return left.length === 0
@@ -79,8 +82,13 @@ export function spine(options: { readonly git?: boolean } = {}): Spine {
         .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
         .flatMap((name) => sheetIn(join(dir, name)))
     },
-    keeperOf: (run) => until(`the keeper of ${run}`, () => processesOf(home).find((pid) => isKeeper(pid, run))),
-    processes: () => processesOf(home),
+    watcher: () => until('the watcher', () => processesOf(home).find((pid) => isWatcher(pid))),
+    watched: async (run) => {
+      await until(`the watcher to follow ${run}`, () =>
+        self.sheets().some((sheet) => sheet['folder'] === run && sheet['pulse'] !== undefined),
+      )
+    },
+    processes: () => processesOf(home).filter((pid) => !isWatcher(pid)),
     claims: async () => (await self.json(['claim', 'list'])) as unknown as Json[],
   }
   return self
@@ -101,17 +109,14 @@ export function isClosedOnce(events: readonly Json[]): boolean {
   return ofType(events, 'run_start').length === 1 && ofType(events, 'run_end').length === 1
 }
 
-function isKeeper(pid: number, run: string): boolean {
-  const line = procFile(pid, 'cmdline')
-  return line.includes('keeper.cjs') && line.includes(run)
-}
+export const isWatcher = (pid: number): boolean => words(pid).some((word) => word.endsWith('dist/watcher.cjs'))
 
 export const isUpstream = (pid: number): boolean =>
   words(pid).some((word) => word.endsWith('shim-upstream.mjs')) && !isShim(pid)
 export const isShim = (pid: number): boolean =>
   words(pid).includes('shim') && words(pid).some((word) => word.endsWith('bin/heimdall'))
-/** Supervisor, keeper, shim, starter: not the command of the run. */
+/** Supervisor, watcher, shim: not the command of the run. */
 export const isOurs = (pid: number): boolean =>
-  words(pid).some((word) => /(session|keeper)\.cjs$/.test(word)) || isShim(pid)
+  words(pid).some((word) => /(session|watcher)\.cjs$/.test(word)) || isShim(pid)
 
 const words = (pid: number): string[] => procFile(pid, 'cmdline').split('\0')

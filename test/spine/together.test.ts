@@ -1,6 +1,7 @@
 // Several runs on one repository: they collide in the same way at every door, and however they end, each is closed once.
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { killIfRunning } from '../support/programs.ts'
 import { type Json, ofType } from '../support/shim-client.ts'
 import { scaled } from '../support/scale.ts'
 import { until } from '../support/wait.ts'
@@ -71,7 +72,7 @@ async function events(project: Spine): Promise<Json[]> {
 test('many runs at once, started and ended at random: every run is closed once, every claim released', async () => {
   const project = spine()
   const count = scaled(4, 50)
-  const ways = ['exit', 'fail', 'kill', 'supervisor', 'keeper', 'both'] as const
+  const ways = ['exit', 'fail', 'kill', 'supervisor', 'watcher', 'both'] as const
   const endings = Array.from({ length: count }, (_, i) => ways[i % ways.length] ?? 'exit')
   const runs = await Promise.all(
     endings.map(async (way, i) => {
@@ -83,11 +84,10 @@ test('many runs at once, started and ended at random: every run is closed once, 
       const run = String(started['run_id'])
       const ready = async (): Promise<boolean> => (await project.run('hm', ['logs', agent])).stdout.includes('ready')
       await until(`${agent} to be ready`, ready, { waitMs: 300_000 })
-      const keeper = await project.keeperOf(run)
       if (way === 'supervisor' || way === 'both') process.kill(Number(started['supervisor_pid']), 'SIGKILL')
-      if (way === 'keeper' || way === 'both') process.kill(keeper, 'SIGKILL')
+      if (way === 'watcher' || way === 'both') killIfRunning(await project.watcher())
       if (way === 'kill') await project.run('hm', ['kill', agent])
-      if (way === 'exit' || way === 'fail' || way === 'keeper')
+      if (way === 'exit' || way === 'fail' || way === 'watcher')
         await project.run('hm', ['send', agent, 'go', '--enter'])
       return { run, way }
     }),
@@ -95,6 +95,7 @@ test('many runs at once, started and ended at random: every run is closed once, 
   await until(
     'all to be settled',
     async () => {
+      // The last supervisor may have been killed with the watcher.
       await project.run('heimdall', ['doctor', '--fix'])
       return project.sheets().length === 0
     },
@@ -105,7 +106,7 @@ test('many runs at once, started and ended at random: every run is closed once, 
     fail: 'FAILED',
     kill: 'CANCELLED',
     supervisor: 'FAILED',
-    keeper: 'SUCCEEDED',
+    watcher: 'SUCCEEDED',
     both: 'FAILED',
   }
   for (const { run, way } of runs) {

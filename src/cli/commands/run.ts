@@ -85,7 +85,6 @@ export const commands: readonly Command[] = [
         records: flags['no-record'] !== true,
         worktree: await worktreeFrom(context, flags),
         launcher: join(dist, 'session.cjs'),
-        keeper: join(dist, 'keeper.cjs'),
         staleMinutes: stale.origin === 'default' ? undefined : (stale.value as number),
         before,
         env,

@@ -80,7 +80,6 @@ async function executionFor(
       session,
       records: true,
       launcher: join(dist, 'session.cjs'),
-      keeper: join(dist, 'keeper.cjs'),
       staleMinutes: stale.origin === 'default' ? undefined : (stale.value as number),
       env,
       clock,

@@ -63,7 +63,7 @@ export class SessionWatch {
     const { cwd, env, clock } = this.#parts
     this.#place ??= placeOf()
     const tree = this.#place?.tree
-    // What runs in a session is watched by the keeper of the run.
+    // What runs in a session is watched by the watcher.
     if (tree === undefined || this.#place?.host === undefined || this.#place.session !== undefined) return
     const project = findProject(cwd, env)
     if (!hasTrail(project, tree) || isWatchedByOthers(watcherOf(project, tree))) return

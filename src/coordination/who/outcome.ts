@@ -1,4 +1,4 @@
-// How the session of an agent ended, as its keeper says in SESSION_END: for whoever asks when the session's own record is gone.
+// How the session of an agent ended, as the watcher says in SESSION_END: for whoever asks when the session's own record is gone.
 import type { StoredEvent } from '../store.ts'
 
 export interface SessionOutcome {
@@ -9,7 +9,7 @@ export interface SessionOutcome {
 /** Its command never ran. */
 export const NOT_STARTED: SessionOutcome = { status: 'NOT_STARTED', exit_code: null }
 
-/** By HAID and epoch; nothing of sessions that ended without a keeper's word. */
+/** By HAID and epoch; nothing of sessions that ended without the watcher's word. */
 export function outcomesIn(events: readonly StoredEvent[]): ReadonlyMap<string, SessionOutcome> {
   return new Map(
     events.flatMap(({ payload: { haid, epoch, status, exit_code: code } }) =>

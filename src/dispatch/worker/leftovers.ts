@@ -17,7 +17,7 @@ export interface LeftoversOptions {
 
 const agentOf = ({ workerId, taskId, attempt }: Assignment): string => agentNameFor(workerId, taskId, attempt)
 
-/** Once the run is closed: until then its keeper still looks at what has changed. */
+/** Once the run is closed: until then the watcher still looks at what has changed. */
 export async function tidyAfter(
   { room, env, note }: LeftoversOptions,
   assignment: Assignment,

@@ -1,4 +1,4 @@
-// Waits that are over: when, after how long, how that came, and how many of them were answered. From what keepers and shims have put on record.
+// Waits that are over: when, after how long, how that came, and how many of them were answered. From what the watcher and shims have recorded.
 import { HUB_ANSWERED_MS, HUB_ROWS_MAX } from '../../limits.ts'
 import { numberIn, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { type IndexEntry, search } from '../../runs/index/search.ts'

@@ -65,7 +65,7 @@ export function cardOf(agent: FleetAgent, fleet: Fleet, { uncommitted, lastRuns 
     exit_code: agent.exit_code,
     guard: agent.guard === null ? null : { ...agent.guard, by: [...agent.guard.by] },
     wait_ids: fleet.waits.filter(({ agent_id: id }) => id === agent.agent_id).map(({ id }) => id),
-    waited: agent.run_id === null ? null : { ...agent.waited, source: 'booked by the keeper of the run' },
+    waited: agent.run_id === null ? null : { ...agent.waited, source: 'recorded by the watcher' },
     command: commandOf(agent),
   }
 }

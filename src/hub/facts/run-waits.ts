@@ -1,4 +1,4 @@
-// How long a run waited, and for whom: for a person, as its keeper has booked it, and for another agent, as the store alone says.
+// How long a run waited, and for whom: for a person, as the watcher has booked it, and for another agent, as the store alone says.
 import { HUB_ROWS_MAX } from '../../limits.ts'
 import { numberIn, objectIn, textIn } from '../../runs/index/call-facts.ts'
 import { type IndexEntry, search } from '../../runs/index/search.ts'

@@ -161,7 +161,7 @@ function whyOf(wait: Wait, agent: FleetAgent | undefined, fleet: Fleet): Fact[] 
       : [fact('Policy', `${policy.policy_id} ${policy.version}, ${policy.mode}`, 'the run')]),
     ...(agent === undefined || agent.run_id === null
       ? []
-      : [fact('Waited before', waitedBefore(agent), 'booked by its keeper')]),
+      : [fact('Waited before', waitedBefore(agent), 'recorded by the watcher')]),
     ...(agent === undefined || agent.cost === null || agent.cost.usd === 0
       ? []
       : [
@@ -202,7 +202,7 @@ function seenBy({ evidence: { source, seen }, asks }: Wait): string {
   }
 }
 
-/** This wait is one of those that its keeper has booked. */
+/** This wait is one of those that the watcher has booked. */
 function waitedBefore({ waited }: FleetAgent): string {
   const before = Math.max(0, waited.count - 1)
   return before === 0 ? 'not in this run' : before === 1 ? 'once in this run' : `${before} times in this run`

@@ -1,4 +1,4 @@
-// What the models of a run have cost: each message booked once, however often it is read, by whichever keeper.
+// What the models of a run have cost: each message booked once, however often it is read, by whichever watcher.
 import type { TokenCounts } from '../../token-counts.ts'
 import type { Transcript } from '../../hosts/usage/transcript-places.ts'
 import { PRICES_DATE, usdOf } from '../../hosts/usage/prices.ts'

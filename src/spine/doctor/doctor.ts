@@ -4,11 +4,12 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Config, loadConfig } from '../../config.ts'
-import { HeimdallError, isErrno } from '../../errors.ts'
+import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
 import { DOCTOR_ROOM_BYTES } from '../../limits.ts'
 import { folderProblem } from '../../own-folder.ts'
 import { configDir, findProject, runsDirOf, sessionsDir, stateDirName } from '../../paths.ts'
 import { quoted } from '../../quoted.ts'
+import { livingWatcher, watcherFolder } from '../../watcher-process.ts'
 import { type DoctorContext, type DoctorFinding, ok } from './finding.ts'
 import { checkCodexServer, checkGuard, checkHostSessions, checkLedgerServers, HOST_CHECKS } from './hosts.ts'
 import { SECURITY_CHECKS } from './security.ts'
@@ -31,6 +32,7 @@ const CHECKS: Readonly<Record<string, Look>> = {
   'config folder': ({ env }) => checkFolder(configDir(env)),
   sessions: ({ env }) => withRoom(sessionsDir(env), checkPrivateFolder(sessionsDir(env))),
   runs: checkRuns,
+  watcher: checkWatcher,
   coordination: checkCoordination,
   counters: checkCounters,
   'run index': checkIndex,
@@ -196,22 +198,45 @@ async function checkRuns(context: DoctorContext): Promise<DoctorFinding> {
     import('../../storage/folder-names.ts'),
   ])
   const folders = namesIn(join(runsDir, '.open'))
-  const lost = new Set([
-    ...openRuns(runsDir).flatMap(({ run, isLost }) => (isLost ? run.folder : [])),
-    ...folders.filter((folder) => !isLive(join(runsDir, folder), booksOf(join(runsDir, folder)), clock)),
-  ])
+  const lost = new Set(openRuns(runsDir).flatMap(({ run, isLost }) => (isLost ? run.folder : [])))
+  const problems: string[] = []
+  for (const folder of folders)
+    try {
+      if (!isLive(join(runsDir, folder), booksOf(join(runsDir, folder)), clock)) lost.add(folder)
+    } catch (error) {
+      if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+      problems.push(`run ${folder} cannot be read: ${error.message}`)
+    }
+  const [problem] = problems
+  if (problem !== undefined)
+    return { state: 'warn', found: problem, fix: 'check free space and the owner of the state folder' }
   const open = folders.filter((folder) => !lost.has(folder)).length
   if (lost.size === 0) return ok(`${open} open`)
   const found = `${open} open, ${lost.size} lost (their processes are gone): ${[...lost].slice(0, RUNS_SHOWN).join(', ')}`
   const mend = async (): Promise<void> => {
     const note = (line: string): void => context.note(`warning: ${line}`)
-    await settleLostRuns(runsDir, { env, clock, by: `heimdall doctor --fix (process ${process.pid})`, note })
+    await settleLostRuns(runsDir, { env, clock, note })
     for (const problem of closeAbandonedRuns(runsDir, clock).problems) note(problem)
   }
   return { state: 'warn', found, fix: 'heimdall doctor --fix closes them', mend }
 }
 
 const RUNS_SHOWN = 5
+
+function checkWatcher({ env }: DoctorContext): DoctorFinding {
+  const watcher = livingWatcher(watcherFolder(env))
+  if (watcher === undefined) return ok('none runs; the next run starts one')
+  const { process: own, version, aside } = watcher
+  const found = `process ${own.pid}, version ${version}`
+  const [first] = aside
+  if (first === undefined) return ok(found)
+  const others = aside.length === 1 ? '' : ` and ${aside.length - 1} more`
+  return {
+    state: 'warn',
+    found: `${found}; set aside: run ${first.run} (${first.error})${others}`,
+    fix: 'remove what is in the way; the watcher tries again twice a minute',
+  }
+}
 
 function checkPrivateFolder(path: string): DoctorFinding {
   const finding = checkFolder(path)

@@ -48,7 +48,7 @@ function isIn(cwd: string, project: Project): boolean {
   return findProjectIfThere(cwd, {})?.coordinationDir === project.coordinationDir
 }
 
-/** Loaded here: where every session belongs to a run, its keeper has told already. */
+/** Loaded here: where every session belongs to a run, the watcher has told already. */
 async function ask(dir: string, id: string) {
   const { askInfo } = await import('../../sessions/ask-info.ts')
   return await askInfo(dir, id, STATUS_ANSWER_MS)

@@ -88,7 +88,7 @@ function endOf(agent: KnownAgent, dir: string, id: string): ExitRecord | undefin
   return exit !== undefined && isEndOf(exit, agent) ? exit : undefined
 }
 
-/** Its session was over when the agent's was, give or take what a keeper takes to say so. */
+/** Its session was over when the agent's was, give or take what the watcher takes to say so. */
 function isEndOf({ started_at: started, ended_at: ended }: ExitRecord, { startedMs, endedMs }: KnownAgent): boolean {
   return Date.parse(started) >= startedMs - 60_000 && (endedMs === null || Date.parse(ended) <= endedMs + 60_000)
 }

@@ -22,7 +22,7 @@ export interface RunFact {
   readonly run: KeptRun
   /** Its supervisor was killed: the pids that still run. Undefined of a run that goes on. */
   readonly lost: readonly number[] | undefined
-  /** Of one whose session is over and that its keeper has not closed yet: how the session ended, where it says so itself. */
+  /** Of one whose session is over and that the watcher has not closed yet: how the session ended, where it says so itself. */
   readonly exit: ExitRecord | undefined
   /** Questions of its policy that nobody has answered. */
   readonly approvals: readonly Request[]

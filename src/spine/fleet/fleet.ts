@@ -157,7 +157,7 @@ export interface FleetAgent {
   readonly calls: CallTotals | null
   readonly tokens: TokenTotals | null
   readonly cost: ModelCost | null
-  /** Waits for a person in this run, the open one with them; from what its keeper booked. */
+  /** Waits for a person in this run, the open one with them; from what the watcher booked. */
   readonly waited: { readonly count: number; readonly ms: number }
   /** Null where sessions were not asked, and of agents that are over. */
   readonly guard: Guard | null
@@ -168,7 +168,7 @@ export interface FleetAgent {
   /** Its session is provably over. */
   readonly is_over: boolean
   readonly title: string
-  /** The last line on its screen; of a run whose session was not asked, as its keeper saw it last. */
+  /** The last line on its screen; of a run whose session was not asked, as the watcher saw it last. */
   readonly last_line: string | null
 }
 

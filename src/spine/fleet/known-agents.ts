@@ -31,14 +31,14 @@ export interface KnownAgent {
   readonly sessionThere: string | null
   readonly startedMs: number
   readonly endedMs: number | null
-  /** How its last session ended, where its keeper has said so. */
+  /** How its last session ended, where the watcher has said so. */
   readonly outcome: SessionOutcome | undefined
   readonly silentMs: number
   readonly lastSeenMs: number
   readonly task: { readonly id: string; readonly title: string } | null
   readonly claims: readonly HeldClaim[]
   readonly queue: readonly QueuePlace[]
-  /** Of a host session that no keeper keeps: its run, and what it has cost so far. */
+  /** Of a host session that no run is around: its run, and what it has cost so far. */
   readonly spent: { readonly run_id: string; readonly total: UsageTotal } | null
   /** What its host asks a person, by its hooks, where no session of ours tells it. */
   readonly wait: WaitStart | null

@@ -23,7 +23,7 @@ import { oneLine } from './plain-words.ts'
 export interface FleetOptions extends CoordinationOptions {
   /** Where plain sessions and records of ended ones lie. */
   readonly socketDir: string
-  /** Each session of a run is asked for its state and its last line, and trails of hooks are read; else its keeper's word is taken. */
+  /** Each session of a run is asked for its state and its last line, and trails of hooks are read; else the watcher's word is taken. */
   readonly asksSessions: boolean
   readonly note: (line: string) => void
 }
@@ -110,7 +110,7 @@ function leftOf({ session }: KeptRun): number[] {
   return orphansOf(holder).map(({ pid }) => pid)
 }
 
-/** Between the end of a session and its keeper's word the record of that end is there already; an older one is another's. */
+/** Between the end of a session and the watcher's word the record of that end is there already; an older one is another's. */
 function exitOfLost({ session, start }: KeptRun): ExitRecord | undefined {
   const exit = readExitRecord(session.dir, session.id)
   return exit !== undefined && exit.ended_at >= start.started_at ? exit : undefined

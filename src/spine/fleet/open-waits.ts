@@ -76,7 +76,7 @@ function waitsOfRun({ run, approvals }: RunFact): Wait[] {
   }
   // What a shim has told the session stands in the list by itself for as long as it is asked, and is answered after that:
   // the shim takes its word back when it looks next.
-  // So does a budget, which the keeper has booked too.
+  // So does a budget, which the watcher has booked too.
   if (wait !== null && wait.source !== BUDGET_SOURCE && noticeIn(wait.evidence) === undefined)
     waits.push(ofSession({ ...place, id: wait.wait_id, since: wait.started_at, ...wait, session_id: run.session.id }))
   return waits

@@ -1,4 +1,4 @@
-// Waits for a person that no keeper books, since they stand in the store: a note that says its sender is blocked, and a collision. Also those that are over.
+// Waits for a person that the watcher does not record, since they stand in the store: a note that says its sender is blocked, and a collision. Also those that are over.
 import type { Coordination } from '../../coordination/coordination.ts'
 import type { Reader, StoredEvent } from '../../coordination/store.ts'
 import { INCURSION_WINDOW_MS, STATUS_EVENTS_MAX } from '../../limits.ts'

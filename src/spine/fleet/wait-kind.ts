@@ -4,7 +4,7 @@ import type { WaitKind } from './fleet.ts'
 const PERMISSION = /\b(?:permission|approv\w*|allow|grant)\b/i
 const QUESTION = /\?\s*(?:[[(][^\])]*[\])]\s*)?$|\b(?:question|elicitation|choose|select)\b/i
 
-/** Begins the evidence of a wait that the keeper of a run books by itself. */
+/** Begins the evidence of a wait that the watcher books by itself. */
 export const BUDGET = 'budget: '
 export const BUDGET_SOURCE = 'policy'
 

@@ -32,7 +32,7 @@ export function coverageOf(project: Project, { tree, lines }: Trail): Coverage {
     : { state: 'guarded', rung: 2, why: 'edits and shell commands are checked before they write' }
 }
 
-/** Some process of ours, the keeper of its run or its ledger server, watches what the session writes. */
+/** Some process of ours, the watcher or its ledger server, watches what the session writes. */
 function isWatched(project: Project, tree: ProcessRef): boolean {
   const watcher = watcherOf(project, tree)
   return watcher !== undefined && fateOf(watcher) === 'alive'

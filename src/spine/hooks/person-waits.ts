@@ -13,7 +13,7 @@ import { KEY_VARIABLE } from '../../session-variables.ts'
 import { reportWait, type WaitReport } from '../../sessions/report-wait.ts'
 import type { HookRoom } from './hook-room.ts'
 
-/** Beside the trail while it goes on. `is_told`: a session of ours shows it, and the keeper of its run books it. */
+/** Beside the trail while it goes on. `is_told`: a session of ours shows it, and the watcher books it. */
 type MarkedWait = WaitStart & { readonly is_told?: boolean }
 
 export async function beginWait(hook: HookRoom, question: string): Promise<void> {
@@ -54,7 +54,7 @@ export async function endWait(hook: HookRoom, answer: string): Promise<void> {
   )
 }
 
-/** False where the host runs in no session of ours. The keeper of the run books what a session is told. */
+/** False where the host runs in no session of ours. The watcher books what a session is told. */
 async function tellSession({ around, folder }: HookRoom, report: WaitReport): Promise<boolean> {
   const { env } = around
   const key = env[KEY_VARIABLE]

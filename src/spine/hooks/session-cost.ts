@@ -13,7 +13,7 @@ import { inRun } from './person-waits.ts'
 
 const USAGE_HOSTS: readonly string[] = ['claude', 'codex', 'gemini'] satisfies UsageHost[]
 
-/** Of a session in a run of ours, the keeper books as it goes on. */
+/** Of a session in a run of ours, the watcher books as it goes on. */
 export async function bookCost(hook: HookRoom): Promise<void> {
   const { call, found, room, tree } = hook
   const { sessionId, host } = call

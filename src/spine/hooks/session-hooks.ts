@@ -69,7 +69,7 @@ export async function beforeCompact(hook: HookRoom): Promise<HookVerdict> {
   return PASS
 }
 
-/** A `/clear` ends a talk and not the agent; and of an agent of a run, the run's keeper sees the end. */
+/** A `/clear` ends a talk and not the agent; and of an agent of a run, the watcher sees the end. */
 export async function sessionEnd(hook: HookRoom): Promise<HookVerdict> {
   const { call, room, actor, found } = hook
   leave(hook)
