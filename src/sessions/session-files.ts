@@ -17,6 +17,8 @@ export function readHolder(dir: string, id: string): Holder | undefined {
   return bytes === undefined ? undefined : parseHolder(bytes.toString('utf8'))
 }
 
+export const socketOf = (dir: string, id: string): string => sessionPaths(dir, id).socket
+
 export const isSupervisorAlive = (holder: Holder): boolean => isStillAlive(supervisorOf(holder))
 
 /** Nothing for a file that is not one of these. */

@@ -18,7 +18,7 @@ import type { Env } from '../paths.ts'
 import { isStillAlive, readStat } from '../processes.ts'
 import { closeAbandonedRuns } from '../runs/run-close.ts'
 import { isListening } from '../sessions/listening.ts'
-import { listSessions, readHolder } from '../sessions/session-files.ts'
+import { listSessions, readHolder, socketOf } from '../sessions/session-files.ts'
 import { sendSignal } from '../signals.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import { tryLock } from '../storage/kernel-lock.ts'
@@ -31,7 +31,6 @@ import {
   type WatcherFile,
   watcherPath,
 } from '../watcher-process.ts'
-import { sessionPaths } from '../wire/session-paths.ts'
 import { keepRun } from './keep-run.ts'
 import { isOfThisPlace, type KeptRun, readSheet, sheetPaths, writeSheet } from './kept-run.ts'
 import { WatchedProjects } from './watched-project.ts'
@@ -267,8 +266,7 @@ class Watcher {
 /** The id that its session has now; undefined while its process waits for what it is to run. */
 function idNow({ session: { dir, id, supervisor } }: KeptRun): string | undefined {
   if (!isStillAlive(supervisor)) return id
-  if (readHolder(dir, id)?.supervisorPid === supervisor.pid)
-    return fs.existsSync(sessionPaths(dir, id).socket) ? id : undefined
+  if (readHolder(dir, id)?.supervisorPid === supervisor.pid) return fs.existsSync(socketOf(dir, id)) ? id : undefined
   // Renamed while no watcher followed it.
   return listSessions(dir).find(({ holder }) => holder?.supervisorPid === supervisor.pid && holder.childPid > 0)?.id
 }
@@ -286,7 +284,7 @@ async function isOurs(run: KeptRun): Promise<boolean> {
   const isOfNamespace = run.place === undefined || run.place.namespace === processPlace().namespace
   if (boot !== bootId() || isOfNamespace) return true
   // A container that was started again has this name and other pids; one that still runs answers.
-  return !(await isListening(sessionPaths(run.session.dir, run.session.id).socket))
+  return !(await isListening(socketOf(run.session.dir, run.session.id)))
 }
 
 /** Next to the record of the run, while that is there. */
