@@ -108,6 +108,10 @@ test('thousands of arguments are cut behind the targets', () => {
   expect(whole.split('\n')).toHaveLength(5_002)
 })
 
+test('without a target the first arguments are in the first line', () => {
+  expect(textOf({ b: 2, a: 'x' }).whole).toBe('a: x, b: 2\na: x\nb: 2')
+})
+
 test('no arguments, and arguments that are too large', () => {
   expect(textOf({}).whole).toBe('no arguments')
   expect(callText(null, createRedact(), HOW).short).toContain('more than 1 MiB')

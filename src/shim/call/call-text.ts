@@ -183,10 +183,11 @@ function diff({ before, after }: Edit): readonly string[] {
 function firstLine(parts: readonly Part[]): string {
   const targets = parts.filter(({ rank }) => rank < EDIT)
   const [only, ...more] = targets
-  if (only === undefined) return parts.length === 0 ? 'no arguments' : `${parts.length} arguments`
-  if (more.length === 0) return targetOf(only)
-  const named = targets.slice(0, TARGETS_MAX).map((part) => `${part.name}: ${targetOf(part)}`)
-  const rest = targets.length - named.length
+  if (only !== undefined && more.length === 0) return targetOf(only)
+  const shown = only === undefined ? parts : targets
+  if (shown.length === 0) return 'no arguments'
+  const named = shown.slice(0, TARGETS_MAX).map((part) => `${part.name}: ${targetOf(part)}`)
+  const rest = shown.length - named.length
   return [...named, ...(rest > 0 ? [`${rest} more`] : [])].join(', ')
 }
 
