@@ -1,9 +1,6 @@
 // The page's entry: providers around the router.
 import './shell/language.ts'
-import './styles/fonts.css'
-import './styles/tokens.css'
-import './styles/base.css'
-import './styles/components.css'
+import './styles/index.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'

@@ -31,7 +31,7 @@ export default function ClaimsScreen(): ReactNode {
   const facts = useMemo(() => (claims.data === undefined ? undefined : factsOf(claims.data)), [claims.data])
   const select = (chosen: string): void => void navigate({ to: '/claims/$', params: { _splat: chosen } })
   return (
-    <div className={css.claims}>
+    <div className={cx('column fill', css.claims)}>
       <div className="page-head">
         <h1>Claims</h1>
         {claims.data !== undefined && <Sums reply={claims.data} root={root} />}
@@ -46,13 +46,13 @@ export default function ClaimsScreen(): ReactNode {
       </div>
       <QueryPart what="claims" query={claims}>
         {(reply) => (
-          <div className={css.claimsPanes}>
+          <div className={cx('fill', css.claimsPanes)}>
             <section className={cx('pane', css.claimsTree)} aria-label="Tree">
               {root !== undefined && facts !== undefined && (
                 <FileTree root={root} facts={facts} selected={shown} onSelect={select} />
               )}
             </section>
-            <section className={css.claimsMap} aria-label="Map">
+            <section className={cx('column', css.claimsMap)} aria-label="Map">
               {tree.error !== null && root === undefined ? (
                 <Failed what="No map" error={tree.error} />
               ) : root === undefined || facts === undefined ? (
@@ -79,7 +79,7 @@ export default function ClaimsScreen(): ReactNode {
 
 function NothingClaimed(): ReactNode {
   return (
-    <section className={cx('pane', css.pathDetail)} aria-label="This path">
+    <section className={cx('pane scroll', css.pathDetail)} aria-label="This path">
       <Empty title="Nothing is claimed">
         An agent that writes claims the paths first, by hooks or by <code>heimdall claim src/api</code>. Choose a path
         for its history.

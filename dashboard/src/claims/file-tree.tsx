@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { AgentMark } from '../components/agent-mark.tsx'
 import { Icon } from '../components/icons.tsx'
-import { useKeys } from '../shell/keys.tsx'
+import { useListKeys } from '../shell/keys.tsx'
 import { type ClaimFacts, holdingOf } from './holding.ts'
 import { childrenOf, type TreeNode } from './tree.ts'
 import { cx } from '../components/cx.ts'
@@ -66,16 +66,14 @@ export function FileTree({ root, facts, selected, onSelect }: FileTreeProps): Re
     overscan: 20,
   })
   const at = rows.findIndex(({ node }) => node.path === selected)
-  const move = (by: number): void => {
-    const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))]
-    if (next === undefined) return
-    virtual.scrollToIndex(Math.max(0, at + by))
-    onSelect(next.node.path)
+  const select = (row: Row): void => {
+    virtual.scrollToIndex(rows.indexOf(row))
+    onSelect(row.node.path)
   }
   const toggle = (path: string): void => setToggled((before) => new Map(before).set(path, !opened.has(path)))
-  useKeys({ j: () => move(1), k: () => move(-1), Enter: () => selected !== null && toggle(selected) })
+  useListKeys(rows, at, select, { Enter: () => selected !== null && toggle(selected) })
   return (
-    <div className={css.tree} ref={scroll} role="tree" aria-label="Files" tabIndex={0}>
+    <div className={cx('scroll', css.tree)} ref={scroll} role="tree" aria-label="Files" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }} role="presentation">
         {virtual.getVirtualItems().map(({ index, start }) => {
           const row = rows[index]
@@ -89,7 +87,7 @@ export function FileTree({ root, facts, selected, onSelect }: FileTreeProps): Re
               aria-level={depth + 1}
               aria-selected={node.path === selected}
               aria-expanded={node.isFile ? undefined : isOpen}
-              className={isCollision ? cx('clash', css.treeRow) : css.treeRow}
+              className={isCollision ? cx('clash middle', css.treeRow) : cx('middle', css.treeRow)}
               style={{ transform: `translateY(${start}px)`, paddingLeft: 8 + depth * 14 }}
               onClick={() => {
                 if (!node.isFile) toggle(node.path)

@@ -24,7 +24,9 @@ export function PathDetail({ path, reply }: { readonly path: string; readonly re
   return (
     <section
       className={
-        incursion === undefined ? cx('pane inspector', css.pathDetail) : cx('pane inspector harm', css.pathDetail)
+        incursion === undefined
+          ? cx('pane inspector scroll', css.pathDetail)
+          : cx('pane inspector harm scroll', css.pathDetail)
       }
       aria-label="This path"
     >

@@ -18,7 +18,8 @@ interface ButtonProps {
   readonly before?: string
   readonly after?: string
   readonly isOff?: boolean
-  /** Why it is off, or what it does. */
+  /** Disables the button, and says why. */
+  readonly whyDisabled?: string | null
   readonly title?: string
   readonly label?: string
   readonly onPress: () => void
@@ -31,7 +32,8 @@ export function Button({
   icon,
   before,
   after,
-  isOff,
+  isOff = false,
+  whyDisabled = null,
   title,
   label,
   onPress,
@@ -41,8 +43,8 @@ export function Button({
     <button
       type="button"
       className={['button', kind, size].filter(Boolean).join(' ')}
-      disabled={isOff === true}
-      title={title}
+      disabled={isOff || whyDisabled !== null}
+      title={whyDisabled ?? title}
       aria-label={label}
       onClick={onPress}
     >

@@ -43,7 +43,7 @@ export function Banner({
   children,
   action,
 }: {
-  readonly kind?: 'harm' | 'lamp'
+  readonly kind?: 'harm'
   readonly icon: IconName
   readonly title: string
   readonly children?: ReactNode
@@ -51,7 +51,7 @@ export function Banner({
 }): ReactNode {
   return (
     <div className={`banner ${kind ?? ''}`} role={kind === 'harm' ? 'alert' : 'status'}>
-      <span className={kind === 'harm' ? 'is-clash' : kind === 'lamp' ? 'is-lamp' : ''}>
+      <span className={kind === 'harm' ? 'is-clash' : ''}>
         <Icon name={icon} size={14} />
       </span>
       <span className="grow">

@@ -105,9 +105,3 @@ export function LongTable<T>({
     </div>
   )
 }
-
-/** The id so many places after the selected one. */
-export function neighbour(ids: readonly string[], selected: string | null, by: number): string | undefined {
-  const at = selected === null ? -1 : ids.indexOf(selected)
-  return ids[Math.min(ids.length - 1, Math.max(0, at + by))]
-}

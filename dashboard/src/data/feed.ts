@@ -152,6 +152,8 @@ export class Feed {
         const before = getState()
         const fleet = patchFleet(before, message.data)
         setState(fleet)
+        // Queries of the first screen were sent before the first snapshot.
+        if (before.shownAt === null) return
         return this.#invalidate({
           rows: [],
           calls: [],

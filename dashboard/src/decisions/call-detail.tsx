@@ -16,7 +16,7 @@ import css from './decisions.module.css'
 export function CallDetail({ run, call }: { readonly run: string; readonly call: string }): ReactNode {
   const query = useQuery(callQuery(run, call))
   return (
-    <section className={cx('pane inspector', css.callDetail)} aria-label="The call">
+    <section className={cx('pane inspector scroll', css.callDetail)} aria-label="The call">
       <QueryPart what="call" query={query}>
         {(reply) => (
           <>

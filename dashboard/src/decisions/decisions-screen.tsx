@@ -8,11 +8,11 @@ import { Button, Chip } from '../components/controls.tsx'
 import { Empty, QueryPart } from '../components/feedback.tsx'
 import { argumentsLine, clock, clockWithSeconds, plural, shortRun, whole } from '../components/format.ts'
 import { Icon } from '../components/icons.tsx'
-import { type Column, LongTable, neighbour } from '../components/long-table.tsx'
+import { type Column, LongTable } from '../components/long-table.tsx'
 import { DecisionWord } from '../components/state.tsx'
 import { decisionWord } from '../components/words.ts'
 import { useTerminalCommand } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.tsx'
+import { useListKeys } from '../shell/keys.tsx'
 import { CallDetail } from './call-detail.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { useHubNow } from '../data/clock.ts'
@@ -90,14 +90,10 @@ export default function DecisionsScreen(): ReactNode {
     const [run_, call_] = id.split('/')
     return linkOptions({ to: '/decisions/{-$run}/{-$call}', params: { run: run_, call: call_ }, search: filter })
   }
-  const move = (by: number): void => {
-    const next = neighbour(ids, shown, by)
-    if (next !== undefined) void navigate(linkOf(next))
-  }
-  useKeys({ j: () => move(1), k: () => move(-1) })
+  useListKeys(ids, shown === null ? -1 : ids.indexOf(shown), (id) => void navigate(linkOf(id)))
   useTerminalCommand(`heimdall events${filter.agent === undefined ? '' : ` --agent ${filter.agent}`}`)
   return (
-    <div className={selected === null ? css.decisions : cx(css.decisions, css.ofOne)}>
+    <div className={selected === null ? cx('column fill', css.decisions) : cx('column fill', css.decisions, css.ofOne)}>
       <Link
         className={cx('button', css.allCalls)}
         to="/decisions/{-$run}/{-$call}"
@@ -217,7 +213,7 @@ function Filters({ counts, calls }: FiltersProps): ReactNode {
     return () => clearTimeout(timer)
   }, [text])
   return (
-    <div className={css.filters} role="search">
+    <div className={cx('middle', css.filters)} role="search">
       <label className="field">
         <Icon name="search" size={14} />
         <span className="hidden-text">Tool, path, rule or reason</span>

@@ -6,6 +6,7 @@ import { ActDialog } from '../components/act-dialog.tsx'
 import { Copy } from '../components/controls.tsx'
 import { clockWithSeconds, plural } from '../components/format.ts'
 import { post, segment } from '../data/client.ts'
+import { cx } from '../components/cx.ts'
 import css from './decisions.module.css'
 
 interface ReplayProps {
@@ -69,7 +70,7 @@ function Outcome({
         rule or reason, {counts.undecidable} undecidable
       </p>
       {rows.length > 0 && (
-        <div className={css.replayRows} role="region" aria-label="Decisions that differ" tabIndex={0}>
+        <div className={cx('scroll', css.replayRows)} role="region" aria-label="Decisions that differ" tabIndex={0}>
           <table className="table">
             <thead>
               <tr>

@@ -59,7 +59,7 @@ export function Card({
   const evidence = `${agent.evidence.source}${agent.evidence.detail === null ? '' : `: ${agent.evidence.detail}`}`
   return (
     <Link
-      className={cx(css.card, stateTone)}
+      className={cx('column', css.card, stateTone)}
       to="/session/$agent"
       params={{ agent: agent.agent_id }}
       data-agent={agent.agent_id}
@@ -77,11 +77,11 @@ export function Card({
         <b className="cut">{agent.agent_id}</b>
       </span>
       <span className={cx('cut second', css.cardTask)}>{agent.task?.title ?? '– no task'}</span>
-      <span className={css.thumb} style={{ height: `${lines * 8.5 + 6}px` }}>
+      <span className={cx('column', css.thumb)} style={{ height: `${lines * 8.5 + 6}px` }}>
         <ScreenText screen={screen} lines={lines} />
       </span>
       <span className={cx('cut', css.cardSays, tone)}>{text}</span>
-      <span className={css.cardFoot}>
+      <span className={cx('middle', css.cardFoot)}>
         <span
           title={`${plural(agent.claims.length, 'claim')}: ${agent.claims.flatMap(({ scopes }) => scopes).join(', ')}`}
         >

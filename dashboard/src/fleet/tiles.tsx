@@ -120,7 +120,7 @@ function Tile({
   const since = sinceOf(agent)
   return (
     <Link
-      className={cx(css.tile, tone)}
+      className={cx('middle', css.tile, tone)}
       to="/session/$agent"
       params={{ agent: agent.agent_id }}
       data-agent={agent.agent_id}

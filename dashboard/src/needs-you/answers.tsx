@@ -142,8 +142,8 @@ export function Answers({ wait, isOver = false, onAnswer, isShort = false, withK
           size="large"
           {...(choice.is_first && { kind: 'answer' as const })}
           before={String(index + 1)}
-          isOff={whyDisabled !== null || isPending}
-          {...(whyDisabled !== null && { title: whyDisabled })}
+          isOff={isPending}
+          whyDisabled={whyDisabled}
           onPress={() => press(choice)}
         >
           <span className="answer-label">

@@ -12,7 +12,7 @@ import { WaitWord } from '../components/state.tsx'
 import { useStableList } from '../components/stable-list.ts'
 import { whoWaits } from '../components/words.ts'
 import { useTerminalCommand } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.tsx'
+import { useListKeys } from '../shell/keys.tsx'
 import { NotOpen } from './not-open.tsx'
 import { WaitDetail } from './wait-detail.tsx'
 import { post, segment } from '../data/client.ts'
@@ -49,20 +49,15 @@ export function NeedsYouScreen(): ReactNode {
   const hasSession = useStore(({ agents }) => shown?.agent_id != null && agents.has(shown.agent_id))
   useTerminalCommand('heimdall status')
 
-  const move = (by: number): void => {
-    const at = list.shown.findIndex(({ wait_id }) => wait_id === shown?.wait_id)
-    const next = list.shown[Math.min(list.shown.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) void navigate({ to: '/needs-you/{-$wait}', params: { wait: next.wait_id } })
-  }
   const openSession = (): void => {
     if (shown?.agent_id != null) void navigate({ to: '/session/$agent', params: { agent: shown.agent_id } })
   }
   const snooze = useMutation({
     mutationFn: (wait: string) => post(`waits/${segment(wait)}/snooze`, { minutes: SNOOZE_MINUTES }),
   })
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
+  const at = list.shown.findIndex(({ wait_id }) => wait_id === shown?.wait_id)
+  const select = ({ wait_id: wait }: WaitCard): void => void navigate({ to: '/needs-you/{-$wait}', params: { wait } })
+  useListKeys(list.shown, at, select, {
     ...(hasSession && { t: openSession, Enter: openSession }),
     ...(shown !== undefined && { z: () => snooze.mutate(shown.wait_id) }),
   })
@@ -84,8 +79,8 @@ export function NeedsYouScreen(): ReactNode {
         </div>
         <Sums waits={waits} history={history} />
       </div>
-      <div className={isEmpty ? cx(css.needs, css.nobody) : css.needs}>
-        <section className={cx('pane', css.inbox)} aria-label="Waits" {...list.hold}>
+      <div className={isEmpty ? cx('fill', css.needs, css.nobody) : cx('fill', css.needs)}>
+        <section className={cx('pane column scroll', css.inbox)} aria-label="Waits" {...list.hold}>
           {list.news > 0 && (
             <button type="button" className="news" onClick={list.showNews}>
               {list.news} new
@@ -118,7 +113,7 @@ export function NeedsYouScreen(): ReactNode {
           )}
         </section>
         {!isEmpty && (
-          <section className={cx('pane', css.waitPane)} aria-label="The wait">
+          <section className={cx('pane column scroll', css.waitPane)} aria-label="The wait">
             {shown === undefined ? (
               <NotOpen wait={lost ?? ''} answered={history?.answered ?? []} now={now} />
             ) : (

@@ -1,17 +1,15 @@
 // One wait: what is asked, its answers, what it touches, why you are asked, and its screen.
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
 import type { WaitCard } from '../../../src/hub/contract.ts'
 import { AgentMark } from '../components/agent-mark.tsx'
 import { Button, Copy } from '../components/controls.tsx'
 import { age, clockWithSeconds, sinceMs } from '../components/format.ts'
-import { ScreenText } from '../components/screen-text.tsx'
+import { LiveScreen } from '../components/live-screen.tsx'
 import { StateWord } from '../components/state.tsx'
 import { seenBy, WAIT, whoWaits } from '../components/words.ts'
 import { Answers } from './answers.tsx'
 import { useHubNow } from '../data/clock.ts'
-import { screenQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
 import { cx } from '../components/cx.ts'
 import css from './needs-you.module.css'
@@ -113,13 +111,20 @@ export function WaitDetail({ wait, next, isGone = false, onAnswer, isPhone = fal
         )}
       </div>
       {!isPhone && (
-        <div className={css.waitBody}>
+        <div className={cx('column fill', css.waitBody)}>
           <div className={css.waitFacts}>
             <Facts title="What it touches" facts={wait.touches} none="nothing is known of what it touches" />
             <Facts title="Why you are asked" facts={wait.why} none={wait.evidence.detail ?? wait.evidence.source} />
           </div>
           {wait.pin !== null && wait.pin.diff.length > 0 && <PinDiff diff={wait.pin.diff} />}
-          {wait.session_id !== null && <ScreenNow session={wait.session_id} />}
+          {wait.session_id !== null && (
+            <section className={cx('column', css.screenNow)}>
+              <h3>
+                Its screen now <span className="meta">last {LINES} lines, read only, live</span>
+              </h3>
+              <LiveScreen session={wait.session_id} lines={LINES} label="Its screen now" />
+            </section>
+          )}
           <p className={cx('meta', css.waitFoot)}>
             <span className="grow">
               {next === undefined
@@ -177,7 +182,7 @@ function PinDiff({ diff }: { readonly diff: readonly string[] }): ReactNode {
   return (
     <section>
       <h3>What changed in the tool</h3>
-      <pre className={css.pinDiff}>
+      <pre className={cx('scroll', css.pinDiff)}>
         {diff.map((line, index) => (
           <span key={index} className={line.startsWith('+') ? 'is-work' : line.startsWith('-') ? 'is-clash' : 'second'}>
             {line}
@@ -185,27 +190,6 @@ function PinDiff({ diff }: { readonly diff: readonly string[] }): ReactNode {
           </span>
         ))}
       </pre>
-    </section>
-  )
-}
-
-function ScreenNow({ session }: { readonly session: string }): ReactNode {
-  const { data, error } = useQuery(screenQuery(session, LINES))
-  const screen = data?.screens[0]
-  return (
-    <section className={css.screenNow}>
-      <h3>
-        Its screen now <span className="meta">last {LINES} lines, read only, live</span>
-      </h3>
-      <div className="terminal-ground" tabIndex={0} role="region" aria-label="Its screen now">
-        {error !== null && screen === undefined ? (
-          <p className="second">
-            No screen: {error.code}. {error.message}
-          </p>
-        ) : (
-          <ScreenText screen={screen} lines={LINES} />
-        )}
-      </div>
     </section>
   )
 }

@@ -111,7 +111,7 @@ export function SearchBox({
   return (
     <Dialog label="Search or run a command" onClose={onClose}>
       <div className="search" onKeyDown={onKeyDown}>
-        <label className={css.searchField}>
+        <label className={cx('middle', css.searchField)}>
           <Icon name="search" size={17} />
           <span className="hidden-text">Search or run a command</span>
           <input
@@ -162,7 +162,7 @@ export function SearchBox({
                     id={`choice-${choice.id}`}
                     role="option"
                     aria-selected={choice === chosen}
-                    className={css.searchRow}
+                    className={cx('middle', css.searchRow)}
                     onMouseMove={() => setAt(index)}
                     onClick={() => act(choice)}
                   >
@@ -178,7 +178,7 @@ export function SearchBox({
           ))}
           {choices.length === 0 && <p className="padded second">No results.</p>}
         </div>
-        <p className={cx('meta', css.searchFoot)}>
+        <p className={cx('meta middle', css.searchFoot)}>
           <Key>↑</Key> <Key>↓</Key> move <Key>↵</Key> open <Key>Ctrl ↵</Key> copy link <span className="grow" />
           type &gt; for commands only, @ for agents
         </p>

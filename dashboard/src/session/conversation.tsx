@@ -91,7 +91,7 @@ function Rows({ rows, wait, now, startedAt, onOlder }: RowsProps): ReactNode {
   }, [rows.length, virtual])
   return (
     <div
-      className={css.talkRows}
+      className={cx('column fill scroll', css.talkRows)}
       ref={scroll}
       tabIndex={0}
       role="log"
@@ -204,7 +204,7 @@ function NoteState({
     mutationFn: (verb: 'seen' | 'ack') => post(`notes/${segment(note.note_id)}/${verb}`),
   })
   return (
-    <p className={cx('meta', css.noteState)}>
+    <p className={cx('meta middle', css.noteState)}>
       {note.state !== 'unread' && (
         <span>
           <Icon name="eye" size={12} /> Seen {note.seen_at === null ? '' : clock(note.seen_at, now)}

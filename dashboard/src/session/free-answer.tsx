@@ -29,7 +29,7 @@ export function FreeAnswer({ agent, isAsked }: { readonly agent: string; readonl
           placeholder={prompt}
           disabled={whyDisabled !== null}
         />
-        <Button size="small" after="↵" isOff={text === '' || whyDisabled !== null} onPress={() => mutate()}>
+        <Button size="small" after="↵" isOff={text === ''} whyDisabled={whyDisabled} onPress={() => mutate()}>
           Send
         </Button>
       </label>

@@ -38,7 +38,7 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
       : [{ value: 'recording' as const, word: 'Recording', count: null }]),
   ]
   return (
-    <section className={cx('pane', css.lower)} aria-label="Changes, claims and calls">
+    <section className={cx('pane column', css.lower)} aria-label="Changes, claims and calls">
       <header>
         <div className={cx('grow', css.lowerTabs)} role="tablist">
           {tabs.map(({ value, word, count }) => (
@@ -56,7 +56,7 @@ export function Lower({ agent, tab, onTab }: LowerProps): ReactNode {
         </div>
         {tab === 'changes' && <ChangesSum agent={agent} query={changes} />}
       </header>
-      <div className={css.lowerBody} role="tabpanel" aria-label={tab}>
+      <div className="fill scroll" role="tabpanel" aria-label={tab}>
         {tab === 'changes' ? (
           <Changes agent={agent} query={changes} />
         ) : tab === 'claims' ? (

@@ -52,7 +52,7 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
     void navigate({ to: '.', search: (before) => ({ ...before, ...search }), replace: true })
   useTerminalCommand(agent.command)
   return (
-    <div className={css.session} data-part={phoneTab}>
+    <div className={cx('fill', css.session)} data-part={phoneTab}>
       <Head key={agent.agent_id} agent={agent} wait={wait} />
       <nav className={css.phoneTabs} aria-label="Parts">
         {PHONE_TABS.map((part) => (
@@ -71,7 +71,7 @@ function Session({ agent }: { readonly agent: AgentCard }): ReactNode {
         <SessionOrRecording agent={agent} />
         <Lower agent={agent} tab={tab as LowerTab} onTab={(chosen) => show({ tab: chosen })} />
       </div>
-      <section className={cx('pane', css.talk)} aria-label="Conversation">
+      <section className={cx('pane column', css.talk)} aria-label="Conversation">
         <Conversation agent={agent} wait={wait} />
         <Reply agent={agent} wait={wait} />
       </section>
@@ -85,7 +85,7 @@ function SessionOrRecording({ agent }: { readonly agent: AgentCard }): ReactNode
   if (session !== null) return <SessionTerminal key={session} session={session} />
   if (ended !== null && run !== null)
     return (
-      <section className={cx('pane', css.terminal, css.recorded)} aria-label="Recorded terminal">
+      <section className={cx('pane column', css.terminal, css.recorded)} aria-label="Recorded terminal">
         <header>
           <Icon name="terminal" size={13} />
           <h3>Terminal</h3>
@@ -150,7 +150,7 @@ function Head({ agent, wait }: { readonly agent: AgentCard; readonly wait: WaitC
       : `${plural(agent.calls, 'call')}${agent.tokens?.cost_usd == null ? '' : `, ${dollars(agent.tokens.cost_usd)}`}`,
   ].filter((fact) => fact !== null)
   return (
-    <header className={css.sessionHead}>
+    <header className={cx('middle', css.sessionHead)}>
       <Link className={css.phoneBack} to={wait === undefined ? '/fleet' : '/needs-you/{-$wait}'} aria-label="Back">
         <Icon name="left" size={18} />
       </Link>

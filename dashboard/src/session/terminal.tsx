@@ -11,7 +11,7 @@ import { Icon } from '../components/icons.tsx'
 import { useKeys } from '../shell/keys.tsx'
 import { tameTerminal } from './tame.ts'
 import { TERMINAL_THEME } from './terminal-theme.ts'
-import { WrappedScreen } from './wrapped-screen.tsx'
+import { LiveScreen } from '../components/live-screen.tsx'
 import { useNarrow } from '../components/media-query.ts'
 import { segment, socketUrl } from '../data/client.ts'
 import { cx } from '../components/cx.ts'
@@ -185,7 +185,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
   useKeys(status.mayType && !status.isYours ? { i: takeKeyboard } : {})
   const isNarrow = useNarrow()
   return (
-    <section className={cx('pane', css.terminal)} aria-label="Terminal">
+    <section className={cx('pane column', css.terminal)} aria-label="Terminal">
       <header>
         <Icon name="terminal" size={14} />
         <h3>Terminal</h3>
@@ -228,8 +228,10 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
           </Button>
         </p>
       )}
-      {isNarrow && !status.isYours && <WrappedScreen session={session} />}
-      <div className={css.terminalBody} ref={ground} data-live={status.isLive} />
+      {isNarrow && !status.isYours && (
+        <LiveScreen session={session} lines={24} label="Its screen, wrapped" className={css.wrappedScreen} isOptional />
+      )}
+      <div className={cx('fill scroll', css.terminalBody)} ref={ground} data-live={status.isLive} />
       {asked !== null && <AskFirst asked={asked} onClose={() => setAsked(null)} />}
     </section>
   )

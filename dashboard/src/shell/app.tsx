@@ -17,6 +17,7 @@ import { Rail, Tabs } from './rail.tsx'
 import { NEEDS_YOU, SCREENS } from './screens.ts'
 import { NoProject, SignedOut } from './sign-in.tsx'
 import { Top } from './top.tsx'
+import { cx } from '../components/cx.ts'
 import css from './shell.module.css'
 
 export function App(): ReactNode {
@@ -52,7 +53,7 @@ export function App(): ReactNode {
         </a>
         <Rail screen={screen} onKeys={() => setDialog('keys')} />
         <Top onSearch={() => setDialog('search')} />
-        <main className={css.main} data-screen={screen} id="main" tabIndex={-1}>
+        <main className={cx('scroll', css.main)} data-screen={screen} id="main" tabIndex={-1}>
           <Banners />
           {missing === undefined ? <Outlet /> : <NoProject hub={missing} />}
         </main>

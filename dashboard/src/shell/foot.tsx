@@ -22,7 +22,7 @@ export function Foot(): ReactNode {
   const now = useHubNow()
   const isLive = connection.status === 'live'
   return (
-    <footer className={css.foot}>
+    <footer className={cx('middle', css.foot)}>
       <span>
         <i className={isLive ? css.liveDot : cx(css.liveDot, css.off)} />
         {isLive ? 'Live' : connection.status === 'connecting' ? 'Connecting' : 'Not live'}

@@ -76,3 +76,12 @@ export function useKeys(keys: Keys, isModal = false): void {
   const find = useEffectEvent((name: string) => keys[name])
   useEffect(() => layers.add({ find: (name) => find(name), isModal }), [layers, isModal])
 }
+
+/** j and k select the next and the previous item of a list; further keys of the same component come along. */
+export function useListKeys<T>(items: readonly T[], at: number, select: (item: T) => void, more: Keys = {}): void {
+  const move = (by: number): void => {
+    const next = items[Math.min(items.length - 1, Math.max(0, at + by))]
+    if (next !== undefined) select(next)
+  }
+  useKeys({ j: () => move(1), k: () => move(-1), ...more })
+}

@@ -6,6 +6,7 @@ import { Brand, Icon } from '../components/icons.tsx'
 import { toggleDensity, usePreferences, useTheme, useToggleTheme } from '../data/preferences.ts'
 import { useStore } from '../data/store.ts'
 import { SCREENS } from './screens.ts'
+import { cx } from '../components/cx.ts'
 import css from './shell.module.css'
 
 function Count({ screen }: { readonly screen: string }): ReactNode {
@@ -30,7 +31,7 @@ function Projects(): ReactNode {
   const projects = hub?.projects ?? []
   const chosen = new URLSearchParams(location.search).get('project') ?? projects[0]?.project ?? ''
   return (
-    <label className={css.project}>
+    <label className={cx('middle', css.project)}>
       <Icon name="folder" size={14} />
       <span className="hidden-text">Project</span>
       <select
@@ -86,8 +87,8 @@ export function Rail({ screen, onKeys }: { readonly screen: string; readonly onK
   const shownTheme = useTheme()
   const toggleTheme = useToggleTheme()
   return (
-    <aside className={css.rail} aria-label="Screens">
-      <p className={css.brand}>
+    <aside className={cx('column', css.rail)} aria-label="Screens">
+      <p className={cx('middle', css.brand)}>
         <Brand /> <span>Heimdall</span>
       </p>
       <Projects />

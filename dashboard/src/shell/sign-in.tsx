@@ -7,6 +7,7 @@ import { Brand } from '../components/icons.tsx'
 import { useFeed } from '../data/feed.ts'
 import { keyIn, redeemKey } from '../data/sign-in.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
 import css from './shell.module.css'
 
 export function SignedOut(): ReactNode {
@@ -19,7 +20,7 @@ export function SignedOut(): ReactNode {
   }
   return (
     <main className={css.signedOut}>
-      <p className={css.brand}>
+      <p className={cx('middle', css.brand)}>
         <Brand /> Heimdall
       </p>
       <h1>This browser is not signed in</h1>

@@ -66,7 +66,7 @@ export function Top({ onSearch }: { readonly onSearch: () => void }): ReactNode 
   const totals = useStore((state) => state.totals)
   const now = useHubNow()
   return (
-    <header className={css.top}>
+    <header className={cx('middle', css.top)}>
       {totals === null || totals.agents === 0 ? (
         <span className="quiet">{totals === null ? '' : 'No agents yet'}</span>
       ) : (

@@ -14,7 +14,7 @@ import { useNarrow } from '../components/media-query.ts'
 import { StateWord } from '../components/state.tsx'
 import { STATE as AGENT_STATE, whoWaits } from '../components/words.ts'
 import { useTerminalCommand } from '../shell/foot.tsx'
-import { useKeys } from '../shell/keys.tsx'
+import { useListKeys } from '../shell/keys.tsx'
 import { DispatchDialog } from './dispatch-dialog.tsx'
 import { DrainDialog, WorkerList } from './workers.tsx'
 import { post, segment } from '../data/client.ts'
@@ -73,39 +73,26 @@ export default function TasksScreen(): ReactNode {
   const agents = useStore((state) => state.agents)
   const asks = waits.find((wait) => isOfTask(wait) && wait.task === shown?.task_id)
   const now = useHubNow()
-  const move = (by: number): void => {
-    const at = tasks.findIndex((task) => task === shown)
-    const next = tasks[Math.min(tasks.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) void navigate({ to: '/tasks/{-$task}', params: { task: next.task_id } })
-  }
-  useKeys({ n: () => setIsDispatching(true), j: () => move(1), k: () => move(-1) })
+  const select = ({ task_id: task }: TaskRow): void => void navigate({ to: '/tasks/{-$task}', params: { task } })
+  const at = tasks.findIndex((task) => task === shown)
+  useListKeys(tasks, at, select, { n: () => setIsDispatching(true) })
   useTerminalCommand(shown === undefined ? 'heimdall task list' : `heimdall task explain ${shown.task_id}`)
   return (
-    <div className={css.tasks}>
+    <div className={cx('column fill', css.tasks)}>
       <div className="page-head">
         <h1>Tasks</h1>
         <span className="second">{summary(tasks, agents)}</span>
         <span className="grow" />
         {workers.length > 0 && (
-          <Button
-            isOff={whyDisabled !== null}
-            {...(whyDisabled !== null && { title: whyDisabled })}
-            onPress={() => setIsDraining(true)}
-          >
+          <Button whyDisabled={whyDisabled} onPress={() => setIsDraining(true)}>
             Drain a worker…
           </Button>
         )}
-        <Button
-          kind="start"
-          after="n"
-          isOff={whyDisabled !== null}
-          {...(whyDisabled !== null && { title: whyDisabled })}
-          onPress={() => setIsDispatching(true)}
-        >
+        <Button kind="start" after="n" whyDisabled={whyDisabled} onPress={() => setIsDispatching(true)}>
           Dispatch a task
         </Button>
       </div>
-      <section className={cx('pane scroll-x', css.taskList)} aria-label="Tasks">
+      <section className={cx('pane scroll-x scroll', css.taskList)} aria-label="Tasks">
         <QueryPart what="tasks" query={query}>
           {({ tasks }) =>
             tasks.length === 0 ? (
@@ -295,12 +282,12 @@ function Routing({ task }: { readonly task: TaskRow }): ReactNode {
           </span>
         )}
         {isDispatched && ['blocked', 'parked', 'failed'].includes(task.state) && (
-          <Button size="small" isOff={whyDisabled !== null} onPress={() => mutate('retry')}>
+          <Button size="small" whyDisabled={whyDisabled} onPress={() => mutate('retry')}>
             Try again
           </Button>
         )}
         {isDispatched && OPEN.includes(task.state) && task.state !== 'partial' && (
-          <Button size="small" kind="harm" isOff={whyDisabled !== null} onPress={() => mutate('cancel')}>
+          <Button size="small" kind="harm" whyDisabled={whyDisabled} onPress={() => mutate('cancel')}>
             Cancel
           </Button>
         )}

@@ -6,7 +6,8 @@ import { Button, Copy } from '../components/controls.tsx'
 import { Empty } from '../components/feedback.tsx'
 import { clockWithSeconds, plural } from '../components/format.ts'
 import { decisionWord } from '../components/words.ts'
-import { useKeys } from '../shell/keys.tsx'
+import { useListKeys } from '../shell/keys.tsx'
+import { cx } from '../components/cx.ts'
 import css from './timeline.module.css'
 
 const SHOWN_MAX = 400
@@ -63,11 +64,6 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
     [spans],
   )
   const shown = notable.slice(-SHOWN_MAX)
-  const move = (by: number): void => {
-    const at = shown.findIndex((span) => isSame(span, selected))
-    const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) onSelect(next)
-  }
   const navigate = useNavigate()
   const open = (): void => {
     if (selected !== null && (selected.lane === 'decision' || selected.lane === 'call')) {
@@ -75,7 +71,8 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
       void navigate({ to: '/decisions/{-$run}/{-$call}', params: { run: of, call } })
     }
   }
-  useKeys({ j: () => move(1), k: () => move(-1), Enter: open })
+  const at = shown.findIndex((span) => isSame(span, selected))
+  useListKeys(shown, at, onSelect, { Enter: open })
   return (
     <section className={selected === null ? 'pane happened' : 'pane inspector happened'} aria-label="What happened">
       <header>
@@ -95,7 +92,7 @@ export function Happened({ spans, selected, run, onSelect }: HappenedProps): Rea
       {shown.length === 0 ? (
         <Empty title={run.ended_at === null ? 'Nothing yet' : 'Nothing is on record'} />
       ) : (
-        <ul className={css.happenedList}>
+        <ul className={cx('scroll', css.happenedList)}>
           {shown.map((span, index) => (
             <li key={`${span.ref} ${index}`}>
               <button type="button" aria-pressed={isSame(span, selected)} onClick={() => onSelect(span)}>

@@ -12,6 +12,7 @@ import { useTerminalCommand } from '../shell/foot.tsx'
 import { useHubNow } from '../data/clock.ts'
 import { runsQuery } from '../data/queries.ts'
 import { useStore } from '../data/store.ts'
+import { cx } from '../components/cx.ts'
 import css from './timeline.module.css'
 
 /** The state of an active run is that of its agent. */
@@ -79,7 +80,7 @@ export function RunList(): ReactNode {
   const now = useHubNow()
   useTerminalCommand('heimdall events')
   return (
-    <div className={css.runList}>
+    <div className={cx('column fill', css.runList)}>
       <div className="page-head">
         <h1>Timeline</h1>
         <span className="second">

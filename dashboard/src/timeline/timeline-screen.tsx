@@ -133,7 +133,7 @@ function Shown({ reply, whole: all }: ShownProps): ReactNode {
   })
   const bars = useMemo(() => barsOf(reply), [reply])
   return (
-    <div className={css.timeline}>
+    <div className={cx('column', css.timeline)}>
       {reply.run.ended_at !== null && (
         <Banner
           icon="clock"
@@ -347,7 +347,7 @@ function RunHead({ run, at, now }: RunHeadProps): ReactNode {
         ] as const)),
   ]
   return (
-    <header className={css.runHead}>
+    <header className={cx('middle', css.runHead)}>
       <AgentMark name={run.agent_id ?? '?'} large />
       <div className="grow">
         <div className="row">
