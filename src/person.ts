@@ -1,4 +1,4 @@
-// Whether a person is acting: a terminal that no session and no host is above, read from processes. What only a person may do asks here.
+// Decides from processes whether a human is acting: at a terminal that was not started by a session or a host.
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
@@ -10,7 +10,7 @@ export interface Person {
   readonly person: true
   /** The unix user, for records. */
   readonly name: string
-  /** Path of the terminal that the person sits at. */
+  /** Path of the human's terminal. */
   readonly terminal: string
 }
 
@@ -27,8 +27,8 @@ interface Host {
 }
 
 /**
- * Programs in which a model decides what runs. An editor with an agent inside is not one of them, because its
- * terminals are the person's as well; there only the marks tell the two apart.
+ * Programs in which a model decides what to run. An editor with an agent inside is not one of them, because its
+ * terminals belong to the human as well; there only the marks tell the two apart.
  */
 const HOSTS: readonly Host[] = [
   {
@@ -97,7 +97,7 @@ export interface AgentAbove {
   readonly reason: string
 }
 
-/** Nobody for a person, and for a program that no agent has started. */
+/** Undefined for a human, and for a program that no agent has started. */
 export function agentAbove(pid = process.pid): AgentAbove | undefined {
   const table = lookUnswayed()
   const line = [...new Set(waysUp(table, pid))]
@@ -106,21 +106,21 @@ export function agentAbove(pid = process.pid): AgentAbove | undefined {
   return { supervisorPid: line.find((one) => supervisedBy(table, one) !== undefined), reason }
 }
 
-/** For what an agent may not do and a script may: refuses whoever has a session or a host above it. */
+/** Refuses a caller that was started by a session or a host; scripts may. */
 export function refuseAgent(what: string): void {
   const agent = agentAbove()
   if (agent === undefined) return
-  throw new HeimdallError('PERSON_REQUIRED', `${what} is for a person, and ${agent.reason}`, {
-    hint: 'run it in a terminal of your own, outside of sessions and agents',
+  throw new HeimdallError('PERSON_REQUIRED', `${what} needs a human: ${agent.reason}`, {
+    hint: 'run it in your own terminal, outside of sessions and agents',
   })
 }
 
-/** The person who acts, or a refusal that says why it is none. */
+/** The human who acts; otherwise a refusal with the reason. */
 export function requirePerson(what: string): Person {
   const acting = whoActs()
   if (acting.person) return acting
-  throw new HeimdallError('PERSON_REQUIRED', `${what} takes a person at a terminal: ${acting.reason}`, {
-    hint: 'run it in a terminal of your own, outside of sessions and agents',
+  throw new HeimdallError('PERSON_REQUIRED', `${what} needs a human at a terminal: ${acting.reason}`, {
+    hint: 'run it in your own terminal, outside of sessions and agents',
   })
 }
 
@@ -160,11 +160,11 @@ function withThoseAttached(table: ProcessTable, line: readonly number[]): number
   return [...all]
 }
 
-/** A multiplexer that nobody is seen to be attached to may be anybody's. */
+/** A multiplexer without an attached client does not prove a human. */
 function whyNobodys(table: ProcessTable, pid: number): string | undefined {
   if (!isMultiplexer(table, pid) || table.stat(pid)?.ttyNr !== 0 || table.terminalsOpenIn(pid)?.length !== 0)
     return undefined
-  return `${basename(table.commandWords(pid)[0] ?? '')} (process ${pid}) shows it to no terminal that is known`
+  return `${basename(table.commandWords(pid)[0] ?? '')} (pid ${pid}) has no attached client`
 }
 
 /** The process and all that are above it. */
@@ -190,9 +190,9 @@ function firstOf(pids: readonly number[], say: (pid: number) => string | undefin
 
 function whoRunsIt(table: ProcessTable, pid: number): string | undefined {
   const session = supervisedBy(table, pid)
-  if (session !== undefined) return `session ${session} runs it (process ${pid})`
+  if (session !== undefined) return `run by session ${session} (pid ${pid})`
   const host = hostOf(table, pid)
-  return host === undefined ? undefined : `${host} runs it (process ${pid})`
+  return host === undefined ? undefined : `run by ${host} (pid ${pid})`
 }
 
 /** The name of the host that this process is, if it is one. */
@@ -222,7 +222,7 @@ function markOf(table: ProcessTable, pid: number): string | undefined {
   const mark = MARKS.find((name) => table.hasInEnvironment(pid, `${name}=`))
   if (mark === undefined) return undefined
   const name = basename(table.commandWords(pid)[0] ?? 'a program')
-  return `${name} (process ${pid}) was started where ${mark} is set, as it is for agents`
+  return `${name} (pid ${pid}) was started with ${mark}, which agents have`
 }
 
 function isHost({ program, inPackage }: Host, words: readonly string[]): boolean {

@@ -12,10 +12,10 @@ export interface FlagSpec {
   readonly type?: 'integer' | 'duration'
   /** The largest whole number that it takes. */
   readonly most?: number
-  /** A duration of nothing means something here. */
+  /** `0s` is a valid duration. */
   readonly mayBeZero?: true
   readonly help: string
-  /** What stands for the value in help: `--id ID`. */
+  /** Placeholder of the value in help: `--id ID`. */
   readonly value?: string
   readonly short?: string
   readonly choices?: readonly string[]
@@ -40,7 +40,7 @@ export interface CommandSpec {
   readonly args?: readonly ArgSpec[]
   /** Changes what agents share without acting as an agent of the ledger: refused for a revoked agent before it runs. */
   readonly changes?: true
-  /** Words that look like flags and are none of this command's are arguments: `fact set offset -5`. */
+  /** Unknown flags are arguments: `fact set offset -5`. */
   readonly literal?: true
   /** Placeholder for what follows `--`, where the command takes a command line. */
   readonly rest?: string
@@ -51,7 +51,7 @@ export interface CommandSpec {
   readonly examples: Readonly<Record<string, string>>
   /** What `--json` prints, where it is not one envelope for the whole answer. */
   readonly json?: string
-  /** What `data` holds in the `--json` envelope: its fields, with a word on those whose names do not explain them. */
+  /** Fields of `data` in the `--json` envelope, explained where the name is not enough. */
   readonly output: string
   /** Listed by `help --all` only. */
   readonly hidden?: true
@@ -97,9 +97,9 @@ export type InputOf<S extends CommandSpec> = TypedInput<
   S extends { readonly args: infer A } ? A : undefined
 >
 
-/** What a command has instead of globals. */
+/** Everything that a command uses of its process. */
 export interface Context {
-  /** Refuses with FOLDER_GONE where the working folder is gone; what needs no folder does not ask. */
+  /** Throws FOLDER_GONE where the working folder no longer exists. */
   readonly cwd: string
   readonly env: Env
   readonly clock: Clock
@@ -116,20 +116,20 @@ export interface Context {
   readonly style: Style
   /** One line on stderr; not data. */
   readonly note: (line: string) => void
-  /** What was noted as a warning; JSON output lists it. */
+  /** Notes that are warnings; listed in JSON output. */
   readonly warnings: readonly string[]
-  /** An absolute path as it is, another one from the working folder. */
+  /** Resolves a path against the working folder. */
   resolve(path: string): string
-  /** The same call as if it were made in another folder. */
+  /** The same call in another folder. */
   in(folder: string): Context
-  /** The settings that count here; what an untrusted file of the project wants is said once on stderr. */
+  /** The effective settings; settings of an untrusted project file are ignored, with one warning. */
   settings(flags?: ConfigSources['flags']): Promise<Config>
 }
 
 export interface Answer {
   /** `data` of the envelope with `--json`. */
   readonly data: unknown
-  /** What a person or a pipe sees, without the last newline; empty prints nothing. */
+  /** Printed without `--json`, without the last newline; empty prints nothing. */
   readonly text: string
   /** Where it is not 0; an expected outcome such as a held claim is an answer, not an error. */
   readonly exit?: number

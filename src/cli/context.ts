@@ -1,4 +1,4 @@
-// What a command has instead of globals, made from one command line.
+// Builds the context of a command (settings, streams, style) from one command line.
 import { isAbsolute, resolve } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -16,7 +16,7 @@ interface Call {
   readonly json: boolean
   readonly globals: Parsed['globals']
   readonly env: Env
-  /** Nothing when the working folder is gone. */
+  /** Undefined when the working folder no longer exists. */
   readonly cwd: string | undefined
   readonly streams: Streams
   /** Warnings so far, of the call that this one is made from. */
@@ -45,8 +45,8 @@ export function contextFor(call: Call): Context {
     },
     get cwd() {
       if (call.cwd !== undefined) return call.cwd
-      throw new HeimdallError('FOLDER_GONE', 'the folder that this was called in is gone', {
-        hint: 'cd into one that exists, or name the folder with an absolute path where the command takes one',
+      throw new HeimdallError('FOLDER_GONE', 'the working folder no longer exists', {
+        hint: 'cd to another folder',
       })
     },
     env,
@@ -76,7 +76,7 @@ export function contextFor(call: Call): Context {
   }
 }
 
-/** What is left out of a project's file, and what to type about it. */
+/** A warning about settings that an untrusted project file sets, with the command that trusts it. */
 function untrusted(config: Config): string | undefined {
   const ignored = Object.entries(config).flatMap(([key, setting]) =>
     setting.ignored === undefined ? [] : [{ key, origin: setting.ignored.origin }],

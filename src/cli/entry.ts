@@ -12,7 +12,7 @@ export function start(bin: string): void {
       return await report(error, bin, false, false, processStreams())
     })
     .then((code) => {
-      // Not process.exit(): what is still on its way to a pipe must get out.
+      // Not process.exit(), which would drop output that a pipe has not taken yet.
       process.exitCode = code
     })
 }
@@ -53,7 +53,7 @@ async function isTyped(): Promise<boolean> {
   return isatty(0)
 }
 
-/** Undefined when it was removed: most commands do not need it, and the others report it. */
+/** Undefined when it no longer exists: most commands do not need it, and the others report it. */
 function workingFolder(): string | undefined {
   try {
     return process.cwd()

@@ -1,4 +1,4 @@
-// A question at a terminal whose answer is not shown while it is typed.
+// Asks a question at a terminal and does not echo the answer.
 import { StringDecoder } from 'node:string_decoder'
 import { HeimdallError } from '../errors.ts'
 import { takeInput } from '../user-terminal.ts'
@@ -11,7 +11,7 @@ const ERASE_ALL = '\u0015'
 
 /** The line that is typed. Ctrl-C refuses; Ctrl-D ends it like Enter. */
 export function askHidden(stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream, question: string): Promise<string> {
-  // First of all, so that nobody who sees the question is too quick for it.
+  // Before the question, so that nothing typed at it is echoed.
   stdin.setRawMode(true)
   const decoder = new StringDecoder('utf8')
   stderr.write(question)
@@ -31,7 +31,7 @@ export function askHidden(stdin: NodeJS.ReadStream, stderr: NodeJS.WriteStream, 
           return
         }
         if (char === INTERRUPT) {
-          done(() => reject(new HeimdallError('INTERRUPTED', 'nothing was kept')))
+          done(() => reject(new HeimdallError('INTERRUPTED', 'nothing was stored')))
           return
         }
         if (char === ERASE_ALL) typed = []

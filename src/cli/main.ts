@@ -187,14 +187,14 @@ function commandName(calledAs: string): string {
   return mannersOf(calledAs).dropsLauncherName === true && words.length > 1 ? words.slice(1).join(' ') : calledAs
 }
 
-/** An error of the file system is the user's to solve, not a bug of ours; `storage` is loaded only then. */
+/** An error of the file system is not a bug; `storage` is loaded only then. */
 async function knownError(error: unknown): Promise<HeimdallError> {
-  const told =
+  const known =
     isSystemError(error) && error.path !== undefined
       ? (await import('../storage/faults.ts')).diskError(error.path, error)
       : error
-  if (told instanceof HeimdallError) return told
-  return new HeimdallError('INTERNAL', told instanceof Error ? told.message : String(told), { cause: told })
+  if (known instanceof HeimdallError) return known
+  return new HeimdallError('INTERNAL', known instanceof Error ? known.message : String(known), { cause: known })
 }
 
 export async function report(

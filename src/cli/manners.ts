@@ -1,4 +1,4 @@
-// How the launchers of seed contracts speak where they differ from ours: names of errors, exit codes, layout of JSON.
+// Where the output of a seed's launcher differs from ours: error codes, exit codes, JSON layout.
 import { EXIT, type ErrorCode, type HeimdallError } from '../errors.ts'
 
 export interface Manners {
@@ -8,7 +8,7 @@ export interface Manners {
   readonly alwaysJson?: true
   /** The JSON of a failure, where it is not the common envelope. */
   readonly failureJson?: (error: Readonly<Record<string, unknown>>) => object
-  /** Our code to the seed's, where the seed has a word of its own for it. */
+  /** Our error code to the seed's, where the seed has its own. */
   readonly errorCodes?: Partial<Record<ErrorCode, string>>
   /** Exit codes that this launcher alone has. */
   readonly exits?: Partial<Record<ErrorCode, number>>
@@ -19,7 +19,7 @@ export interface Manners {
 // Seed 000's launchers exit with 0 to 3, and 3 is a collision, a revoked identity or an unreadable store.
 const seedExit = (exit: number): number => (exit < 3 || exit >= EXIT.notRunnable ? exit : EXIT.usage)
 
-// Elsewhere 3 says that what was named does not exist; here, that a store could not be read.
+// For these launchers 3 means that a store cannot be read.
 const BRIEFING: Manners = { exits: { STORE_CORRUPT: 3, STORE_UNREADABLE: 3 }, errorExit: seedExit }
 
 export const MANNERS: Readonly<Record<string, Manners>> = {

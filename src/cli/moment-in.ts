@@ -1,7 +1,7 @@
-// A moment as people type it in a flag.
+// Parses a time in a flag: how long ago, or a date.
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** So long ago, or a time; a day without an hour begins at midnight UTC. Nothing for any other text. */
+/** `2h` ago, or a time; a date is midnight UTC. Undefined for any other text. */
 export function momentIn(text: string, nowMs: number): number | undefined {
   const parts = [...text.matchAll(/(\d{1,9})([smhdw])/g)]
   if (text !== '' && parts.map(([whole]) => whole).join('') === text)

@@ -1,13 +1,13 @@
-// A file that a flag names to be written to.
+// Checks an output file that a flag names.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HeimdallError } from '../errors.ts'
 
-/** The path, when its folder is there: a name that was mistyped is said before anything is done. */
+/** Returns the path if its folder exists, so that a typo is reported before any work. */
 export function outputPath(path: string): string {
   const folder = dirname(path)
   if (existsSync(folder)) return path
-  throw new HeimdallError('USAGE', `there is no folder ${folder} to write to`, {
-    hint: 'make the folder, or name a file in another one',
+  throw new HeimdallError('USAGE', `no folder ${folder} to write to`, {
+    hint: 'create the folder, or name a file in another one',
   })
 }

@@ -1,4 +1,4 @@
-// Whether anybody still reads the pipe that a command writes to. A write tells, but a command that follows may have nothing to write for hours, and Node has no way to wait for it.
+// Detects that the reader of our output pipe has gone. A write would fail, but a following command may have nothing to write for hours, and Node has no event for it.
 import { fstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { type Clock, pause } from '../clock.ts'
 import { isErrno } from '../errors.ts'
@@ -10,8 +10,8 @@ type End = `/proc/${string}/fd/${string}`
 const STDOUT = 1
 
 /**
- * Calls `onGone` once the last reader has gone; over with the signal. Only where /proc shows a reader at all: one of another
- * user, or outside a container, is nobody that could be seen to go.
+ * Calls `onGone` once the last reader has gone; stops with the signal. Works only where /proc shows the reader: not one
+ * of another user or outside a container.
  */
 export async function noticeReaderGone(clock: Clock, signal: AbortSignal, onGone: () => void): Promise<void> {
   const pipe = pipeOf(STDOUT)
@@ -20,13 +20,13 @@ export async function noticeReaderGone(clock: Clock, signal: AbortSignal, onGone
   while (reader !== undefined && !signal.aborted) {
     await pause(clock, OUTPUT_READER_LOOK_MS, signal)
     if (isOpen(reader, pipe)) continue
-    // It may have handed the pipe on, as a shell does.
+    // It may have passed the pipe on, as a shell does.
     reader = readerOf(pipe)
     if (reader === undefined) onGone()
   }
 }
 
-/** What links to the pipe read: `pipe:[4711]`, or the path of a named one. */
+/** The link target: `pipe:[4711]`, or the path of a named pipe. */
 function pipeOf(fd: number): string | undefined {
   return process.platform === 'linux' && fstatSync(fd).isFIFO() ? linkOf(`/proc/self/fd/${fd}`) : undefined
 }
@@ -40,7 +40,7 @@ function readerOf(pipe: string): End | undefined {
   return undefined
 }
 
-/** One that may not be looked at any more, after `sudo` took the place of a shell, is there. */
+/** A reader that may no longer be inspected (a shell replaced by `sudo`) counts as present. */
 function isOpen(end: End, pipe: string): boolean {
   try {
     return readlinkSync(end) === pipe
@@ -51,7 +51,7 @@ function isOpen(end: End, pipe: string): boolean {
   }
 }
 
-/** Octal, as of `open`: the last two bits say which way. */
+/** `flags` are octal, as for `open`; the last two bits are the access mode. */
 function isToRead(pid: string, fd: string): boolean {
   const flags = /^flags:\s*(\d+)/m.exec(unlessGone(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'), ''))?.[1]
   return flags !== undefined && (Number.parseInt(flags, 8) & 3) !== WRITE_ONLY
@@ -62,7 +62,7 @@ const WRITE_ONLY = 1
 const namesIn = (folder: string): string[] => unlessGone(() => readdirSync(folder), [])
 const linkOf = (path: string): string | undefined => unlessGone(() => readlinkSync(path), undefined)
 
-/** Processes end while they are looked at, and those of others may not be. */
+/** Processes end while they are inspected, and those of other users cannot be. */
 function unlessGone<T>(look: () => T, otherwise: T): T {
   try {
     return look()

@@ -1,4 +1,4 @@
-// Parses the words of a command line by the spec of its command: typed flags and arguments, or one USAGE error that says what is allowed.
+// Parses the words of a command line by the spec of its command: typed flags and arguments, or one USAGE error that names the allowed values.
 import { parseArgs } from 'node:util'
 import { HeimdallError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
@@ -18,10 +18,10 @@ export const GLOBAL_FLAGS = {
   config: { value: 'FILE', help: 'read this configuration file and no other' },
 } as const satisfies Record<string, FlagSpec>
 
-/** Flags of some commands that may stand before the command's name all the same: `hm --host box attach api`. */
+/** Flags of some commands that are also accepted before the command: `hm --host box attach api`. */
 const EARLY_FLAGS = { host: { value: 'HOST', help: '' } } as const satisfies Record<string, FlagSpec>
 
-/** How many words at `at` are one global flag with its value; 0 when there stands something else. */
+/** How many words at `at` are a global flag with its value; 0 if there is none. */
 export function globalFlagWords(words: readonly string[], at: number): number {
   const word = words[at] ?? ''
   for (const [name, flag] of Object.entries<FlagSpec>({ ...GLOBAL_FLAGS, ...EARLY_FLAGS })) {
@@ -92,7 +92,7 @@ export function parseCommandLine(spec: CommandSpec, calledAs: string, words: rea
   return { flags: values, args: bindArgs(spec, calledAs, positionals, rest), rest, globals }
 }
 
-/** `hm run ls -la`: it is not the flag that is wrong there. */
+/** For `hm run ls -la`: the missing `--` is the mistake, not the flag. */
 function refuseCommandWithoutDashes(
   { args = [] }: CommandSpec,
   calledAs: string,
@@ -227,7 +227,7 @@ function bindArgs(
   return args
 }
 
-/** With a command behind `--` already, a word before it is meant as a name. */
+/** With a command after `--`, an extra word before it was probably meant as a name. */
 function hintForExtra(
   spec: CommandSpec,
   calledAs: string,

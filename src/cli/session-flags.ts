@@ -23,7 +23,7 @@ export const socketDir = {
 
 export const host = {
   value: 'HOST',
-  help: 'a machine of your ssh configuration; may stand before the command',
+  help: 'a machine of your ssh configuration; also accepted before the command',
 } as const satisfies FlagSpec
 
 export const sessionId = { name: 'id', help: 'id of the session, or name of its agent' } as const
@@ -33,15 +33,15 @@ export const startFlags = {
   'socket-dir': socketDir,
   cols: { type: 'integer', value: 'N', help: 'width; default: the terminal’s, or 220' },
   rows: { type: 'integer', value: 'N', help: 'height; default: the terminal’s, or 50' },
-  'pin-size': { help: 'no viewer changes the size' },
-  detach: { short: 'd', help: 'return as soon as the session answers' },
-  wait: { help: 'with --detach: stay until the command ends, and end with its exit code' },
+  'pin-size': { help: 'viewers do not change the size' },
+  detach: { short: 'd', help: 'return as soon as the session has started' },
+  wait: { help: 'with --detach: wait for the end, and exit with the exit code of the command' },
   inline: { help: 'attach without the alternate screen and the status line' },
   'log-file': { value: 'FILE', help: 'log of the supervisor; /dev/null for none' },
   'log-level': { choices: ['error', 'warn', 'info', 'debug'], help: 'how much is logged' },
   'log-filter': { value: 'TOPIC', help: 'only log lines whose topic starts with this' },
   'scrollback-bytes': { type: 'integer', value: 'N', help: 'output kept for replay' },
-  classifier: { choices: CLASSIFIERS, help: 'how activity is read from output' },
+  classifier: { choices: CLASSIFIERS, help: 'how activity is detected in the output' },
   'idle-threshold-ms': { type: 'integer', value: 'MS', help: 'silence after which the session is idle' },
   'debounce-ms': { type: 'integer', value: 'MS', help: 'how long a new state must last to count' },
 } as const satisfies Readonly<Record<string, FlagSpec>>

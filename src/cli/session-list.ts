@@ -11,9 +11,9 @@ import { type FleetAgent, hasEnded } from '../spine/fleet/fleet.ts'
 import { lookAtFleet } from '../spine/fleet/look.ts'
 import type { Answer, Context } from './command.ts'
 import { fleetOptions } from './fleet-options.ts'
-import { column, fit, widest } from './render/columns.ts'
+import { fittedLines } from './render/columns.ts'
 import { shortSpan } from './render/fleet-text.ts'
-import { renderTable, type Style } from './render/style.ts'
+import { renderTable } from './render/style.ts'
 import { type DirFlag, type PlaceFlags, placeOf, sessionAround } from './session-flags.ts'
 import { readTypedLine } from './stdin.ts'
 
@@ -26,7 +26,8 @@ export async function listOfSessions(context: Context, flags: ListFlags): Promis
   const sessions = await sessionsAt(await placeOf(context, flags), flags.all === true)
   const { style } = context
   if (sessions.length === 0 && style.isTty) return { data: { sessions }, text: 'No active sessions' }
-  if (!context.isSeedName) return { data: { sessions }, text: table(style, SESSION_HEADER, sessions.map(cellsOf)) }
+  if (!context.isSeedName)
+    return { data: { sessions }, text: renderTable(style, SESSION_HEADER, sessions.map(cellsOf)) }
   const list = (title: string, some: readonly ListedSession[]): string =>
     [title, ...fittedLines(some.map(cellsOf), style, '  ')].join('\n')
   const active = sessions.filter(({ alive }) => alive)
@@ -65,13 +66,13 @@ export async function listOfAgents(context: Context, flags: ListFlags): Promise<
   const { style } = context
   for (const { what, message } of fleet.missing) context.note(`warning: could not read ${what}: ${message}`)
   const cells = rows.map((row) => agentCells(row, Date.parse(fleet.at)))
-  if (rows.length > 0) return { data, text: table(style, AGENT_HEADER, cells) }
+  if (rows.length > 0) return { data, text: renderTable(style, AGENT_HEADER, cells) }
   const running = listSessions(options.socketDir).filter(({ state }) => state === 'running').length
   const others = running === 0 ? '' : `\n${running} in other folders: hm ls lists them`
   const nothing = `No agent runs in ${fleet.project.name}. heimdall run -- claude starts one.${others}`
   if (style.isTty) return { data, text: nothing }
   if (!context.json) context.note(nothing)
-  return { data, text: table(style, AGENT_HEADER, cells) }
+  return { data, text: renderTable(style, AGENT_HEADER, cells) }
 }
 
 /** A lost one too: it is not closed. */
@@ -131,45 +132,6 @@ const agentCells = (
   inlineText(task ?? branch ?? ''),
 ]
 
-/** Tab-separated in a pipe; on a terminal as much as fits. */
-function table(style: Style, header: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (!style.isTty) return renderTable(style, header, rows)
-  const [first = '', ...lines] = fittedLines([header, ...rows], style, '')
-  return [style.color.dim(first), ...lines].join('\n')
-}
-
-const GAP = '  '
-/** Shorter, an id or a command cannot be recognised. */
-const CELLS_MIN = 12
-const KEPT = 3
-
-/**
- * Aligned columns, each line after `indent`. In a pipe whole. On a terminal the last column is cut, then columns are
- * left out from the right, then the first column is cut; the first three always stay.
- */
-function fittedLines(rows: readonly (readonly string[])[], style: Style, indent: string): string[] {
-  const space = style.isTty && style.columns > 0 ? style.columns - indent.length : Number.POSITIVE_INFINITY
-  const widths = (rows[0] ?? []).map((_, at) =>
-    widest(
-      rows.map((row) => row[at] ?? ''),
-      Number.POSITIVE_INFINITY,
-    ),
-  )
-  const widthOf = (at: number): number => widths[at] ?? 0
-  const taken = (columns: readonly number[]): number =>
-    columns.reduce((sum, at) => sum + widthOf(at) + GAP.length, -GAP.length)
-  const shown = [...widths.keys()].filter((at) => widthOf(at) > 0)
-  for (let last = shown.at(-1) ?? 0; taken(shown) > space && last >= KEPT; last = shown.at(-1) ?? 0) {
-    const left = space - taken(shown.slice(0, -1)) - GAP.length
-    if (last === widths.length - 1 && left >= CELLS_MIN) widths[last] = left
-    else shown.pop()
-  }
-  const over = Math.max(0, taken(shown) - space)
-  widths[0] = Math.max(Math.min(CELLS_MIN, widthOf(0)), widthOf(0) - over)
-  const line = (row: readonly string[]): string => shown.map((at) => column(row[at] ?? '', widthOf(at))).join(GAP)
-  return rows.map((row) => fit((indent + line(row)).trimEnd(), space + indent.length))
-}
-
 /** The only session that runs, or the one that the human picks. `around` is the session of this terminal. */
 export async function chooseSession(context: Context, flags: PlaceFlags, around: string | undefined): Promise<string> {
   const sessions = (await sessionsAt(await placeOf(context, flags), false))
@@ -215,7 +177,7 @@ export async function targetsHere(context: Context, flags: DirFlag, isYes: boole
   const { agents, project, at } = await lookAtFleet(options)
   const all = agents.filter(isRunning).filter(({ session_id: id }) => id !== null)
   const running = all.filter(({ session_id: id }) => id !== around)
-  if (running.length < all.length) context.note(`session ${around} is that of this terminal and goes on`)
+  if (running.length < all.length) context.note(`session ${around} is the session of this terminal and is not ended`)
   if (running.length === 0) return []
   const rows = running.map((agent) => agentCells(rowOf(agent), Date.parse(at)))
   if (!isYes) {

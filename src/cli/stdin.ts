@@ -1,7 +1,7 @@
 // Standard input of a command: all of it, its lines, or one typed line, each with a bound.
 import { takeInput } from '../user-terminal.ts'
 
-/** All of it. Past `bytesMax` reading stops, and what is returned is longer than that, so that the caller can tell. */
+/** Reads to the end. Past `bytesMax` it stops and returns more than `bytesMax` bytes, which the caller checks. */
 export async function readAll(stdin: NodeJS.ReadStream, bytesMax = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const chunks: Buffer[] = []
   let total = 0
@@ -14,8 +14,8 @@ export async function readAll(stdin: NodeJS.ReadStream, bytesMax = Number.POSITI
 }
 
 /**
- * Each line without its newline; a last line without one counts. Of a line longer than `bytesMax` the rest is read
- * past, and what is given out is longer than that, so that the caller can tell.
+ * Yields each line without its newline; the last line needs none. A line longer than `bytesMax` is cut to one byte more
+ * than that, which the caller checks.
  */
 export async function* readLines(stdin: AsyncIterable<Buffer | string>, bytesMax: number): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
@@ -40,8 +40,8 @@ export async function* readLines(stdin: AsyncIterable<Buffer | string>, bytesMax
 }
 
 /**
- * One line as the terminal hands it over; nothing at the end of input, or when `signal` aborts. Not by readline, which
- * keeps what comes after it.
+ * One line from a terminal; undefined at the end of input or when `signal` aborts. Not with readline, which buffers the
+ * input that follows.
  */
 export function readTypedLine(stdin: NodeJS.ReadStream, signal?: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -1,9 +1,9 @@
-// "Did you mean" for an unknown command: by likeness of letters, first among the commands of the same noun, and never one that destroys something.
+// "Did you mean" for an unknown command: by edit distance, first within the same noun, and never a destructive one.
 import { nearest } from '../suggest.ts'
 import type { Command } from './command.ts'
 import { renamed } from './renames.ts'
 
-/** Last words of commands that end, delete or undo something: a slip of the finger must not lead there. */
+/** Last words of commands that end, delete or undo something: never suggested for a typo. */
 const DESTRUCTIVE: ReadonlySet<string> = new Set([
   'cancel',
   'clean',
@@ -20,7 +20,7 @@ const DESTRUCTIVE: ReadonlySet<string> = new Set([
   'uninstall',
 ])
 
-/** The likeliest command for words that lead to none below `path`, which is at least the launcher. */
+/** The nearest command for words that name none under `path`, which begins with the launcher. */
 export function suggestCommand(
   commands: readonly Command[],
   path: readonly string[],
@@ -35,7 +35,7 @@ export function suggestCommand(
   return nearestBelow(names, path.join(' '), typed) ?? nearestBelow(names, bin, [...path.slice(1), ...typed])
 }
 
-/** The launcher and the noun are right already: counted in, they would make everything look alike. */
+/** Without the prefix, which would make all names similar. */
 function nearestBelow(names: readonly string[], prefix: string, typed: readonly string[]): string | undefined {
   const below = names.filter((name) => name.startsWith(`${prefix} `)).map((name) => name.slice(prefix.length + 1))
   const [word = ''] = typed

@@ -8,7 +8,7 @@ export class TextOut {
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream
-    // Why is told by the write that failed.
+    // The failing write reports the reason.
     stream.on('error', () => (this.#isClosed = true))
   }
 
@@ -18,9 +18,9 @@ export class TextOut {
     return new Promise((resolve, reject) => {
       this.#stream.write(text, (error) => {
         if (error === null || error === undefined) resolve(true)
-        // `hm logs … | head`: the reader has what it wanted.
+        // `hm logs … | head`: the reader has closed the pipe.
         else if (this.#isClosed || isErrno(error, 'EPIPE', 'ERR_STREAM_DESTROYED')) resolve(false)
-        // Of a terminal it says that it was closed, of a file that the disk is broken.
+        // For a terminal EIO means that it was closed, for a file a disk error.
         else if (this.#stream.isTTY && isErrno(error, 'EIO')) resolve(false)
         else reject(outputUnwritable(error))
       })

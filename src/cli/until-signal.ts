@@ -1,6 +1,6 @@
-// For commands that run until they are told to stop.
+// For commands that run until SIGINT or SIGTERM.
 
-/** Resolves at the first SIGINT or SIGTERM; `over` lets go of them. */
+/** `told` resolves at the first signal; `over` removes the listeners. */
 export function untilSignal(): { readonly told: Promise<void>; readonly over: () => void } {
   let tell: () => void = () => undefined
   const told = new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-// Answering a wait at a terminal by one of the commands that answer it, as if the person had typed that.
+// Answers a wait at a terminal by running one of its commands.
 import type { Wait } from '../spine/fleet/fleet.ts'
 import type { Context } from './command.ts'
 import { readTypedLine } from './stdin.ts'
 
-/** Shows what can be done and does what is chosen; looking is followed by the question again. */
+/** Lists the answers and runs the chosen one; after one that only looks, asks again. */
 export async function askAnswer(context: Context, { answers }: Wait): Promise<'answered' | 'skipped' | 'quit'> {
   const choices = answers.map(({ label, command }, i) => `  ${i + 1}  ${label}  ${context.style.color.dim(command)}`)
   for (;;) {
@@ -19,7 +19,7 @@ export async function askAnswer(context: Context, { answers }: Wait): Promise<'a
   }
 }
 
-/** The exit code of the command; what it has to say, it has said. */
+/** Returns the exit code of the command, which prints its own output. */
 export async function runAnswer(context: Context, [bin, ...words]: readonly [string, ...string[]]): Promise<number> {
   const { main } = await import('./main.ts')
   const { stdin, stdout, stderr } = context

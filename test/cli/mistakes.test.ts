@@ -133,7 +133,7 @@ test.each(['events tail', 'watch'])('help of %s says one thing of --json: that i
 })
 
 // A mistyped port, folder or policy is one line and no stack.
-const NO_FOLDER = /^error: there is no folder \/no\/such to write to\nhint: /
+const NO_FOLDER = /^error: no folder \/no\/such to write to\nhint: /
 
 test.each([
   ['heimdall up --port 65536', 2, /^error: --port takes a whole number of at most 65535, got "65536"\n/],

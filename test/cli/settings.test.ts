@@ -108,8 +108,8 @@ test('a person trusts exactly this content, in this project and its worktrees; a
   project.git('add', '.')
   project.git('commit', '--quiet', '--message=settings')
   const refused = await project.run('heimdall', ['trust'])
-  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('takes a person at a terminal')])
-  expect(await trustByPerson(project, [], { CLAUDECODE: '1' })).toContain('where CLAUDECODE is set')
+  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('needs a human at a terminal')])
+  expect(await trustByPerson(project, [], { CLAUDECODE: '1' })).toContain('was started with CLAUDECODE')
   expect((await childSees(project))[0]).toBe('<||>')
 
   const granted = await trustByPerson(project)
@@ -227,5 +227,5 @@ test('config set: a human changes the user’s own file; unknown keys and values
   const near = await project.run('heimdall', ['config', 'set', 'stale', '30'])
   expect(near.stderr).toContain('did you mean agent_stale_minutes? heimdall config list shows all settings')
   const byAgent = await project.run('heimdall', ['config', 'set', 'detach_key', '30'])
-  expect([byAgent.code, byAgent.stderr]).toEqual([4, expect.stringContaining('takes a person at a terminal')])
+  expect([byAgent.code, byAgent.stderr]).toEqual([4, expect.stringContaining('needs a human at a terminal')])
 })

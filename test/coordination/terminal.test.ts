@@ -51,7 +51,7 @@ test('nobody is asked in an agent’s session, with --non-interactive, or withou
   const adopt = ['--adopt', 'amber-otter']
   const inSession = sitDown(project, 'bb-init', adopt, { BB_AGENT: 'amber-otter' })
   expect(await inSession.ended).not.toBe(0)
-  expect(inSession.written()).toContain('BB_AGENT is set')
+  expect(inSession.written()).toContain('was started with BB_AGENT')
   const quiet = sitDown(project, 'bb-init', [...adopt, '--non-interactive'])
   expect(await quiet.ended).not.toBe(0)
   const piped = await project.run('bb-init', adopt, { env: USER, stdin: 'y\n' })
@@ -67,11 +67,11 @@ test('seed 002 §4.4: a person takes from an active owner with a reason, on reco
   const withReason = [...takeover, '--reason', 'amber is on leave']
 
   const piped = await project.run('heimdall', withReason, { env: USER })
-  expect(piped).toMatchObject({ stderr: expect.stringContaining('takes a person at a terminal: there is no terminal') })
+  expect(piped).toMatchObject({ stderr: expect.stringContaining('needs a human at a terminal: there is no terminal') })
   for (const variable of ['HEIMDALL_SECRET', 'HEIMDALL_SESSION_ID', 'HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT']) {
     const agent = sitDown(project, 'heimdall', withReason, { [variable]: 'x' })
     expect(await agent.ended).not.toBe(0)
-    expect(agent.written()).toContain(`${variable} is set`)
+    expect(agent.written()).toContain(`was started with ${variable}`)
   }
   const silent = sitDown(project, 'heimdall', takeover)
   expect(await silent.ended).toBe(2)
@@ -102,7 +102,7 @@ test('a person accepts a note in an agent’s place, and it is recorded as such'
   const sent = await json<Record<string, unknown>>(project, 'note', 'send', ...note.split(' '))
   const ack = ['note', 'ack', '--human', String(sent['message_id'])]
   const piped = await project.run('heimdall', ack, { env: USER })
-  expect(piped.stderr).toContain('takes a person at a terminal')
+  expect(piped.stderr).toContain('needs a human at a terminal')
   const person = sitDown(project, 'heimdall', ack)
   expect(await person.ended).toBe(0)
   expect(person.written()).toContain('Accepted')

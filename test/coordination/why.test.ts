@@ -88,9 +88,7 @@ test('why explains a call by its rule and counters, by a part of its id too', as
   expect(stdout).toMatch(/\ncounter {4}\S+ of twice: 1 before, 1 after, limit 1\n/)
   expect(stdout).toMatch(/\nnext {7}\S/)
   // Ids of calls of one connection differ in their last digits alone.
-  expect((await why(id.slice(0, -2))).stderr).toMatch(
-    /is the beginning of several ids\nhint: name one: \S+-1, \S+-2\n$/,
-  )
+  expect((await why(id.slice(0, -2))).stderr).toMatch(/is a prefix of several ids\nhint: use one of: \S+-1, \S+-2\n$/)
   const other = startShim({ policy, bin: 'heimdall', home: project.home, env: { SUB_RUN_ID: 'nightly-2' } })
   await other.call('echo', {})
   await other.end()

@@ -71,7 +71,7 @@ test('install twice, uninstall once: everything is as it was', async () => {
   expect(project.read('.git/hooks/pre-commit')).toBe(before)
   for (const hook of HOOKS.slice(1)) expect(existsSync(project.path('.git/hooks', hook))).toBe(false)
   const again = await project.run('heimdall', ['guard', 'uninstall'])
-  expect(again.stdout).toContain('pre-commit: belongs to another program now and was left alone')
+  expect(again.stdout).toContain('pre-commit: belongs to another program and was not changed')
 })
 
 test('a hook that replaced ours is neither overwritten nor removed', async () => {
@@ -237,7 +237,7 @@ test('uninstall, restore, guard uninstall and a looser init are refused inside a
   for (const [bin = '', ...args] of refused) {
     const { code, stderr } = await host.run(bin, args)
     expect({ bin, args, code }, stderr).toEqual({ bin, args, code: 4 })
-    expect(stderr).toContain('Claude Code runs it')
+    expect(stderr).toContain('run by Claude Code')
   }
   // Nor by a script, of which no hook can say what it does.
   const script = join(project.home, 'tidy.sh')

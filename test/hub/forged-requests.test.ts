@@ -233,7 +233,7 @@ test('a header that came twice is a forgery, an upgrade is judged like a request
   await expect(openBrowser(port, link)).rejects.toThrow(/HUB_LINK_SPENT/)
   await expect(openBrowser(port, `${link.split('#')[0]}#key=guess`)).rejects.toThrow(/HUB_LINK_SPENT/)
   const { code, stderr } = await runLauncher('heimdall', ['open'], { cwd: project.root, env: project.env })
-  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('takes a person at a terminal') })
+  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('needs a human at a terminal') })
 
   // Every agent of this user can connect to the socket, and gets no link: neither for itself nor as the human who runs the hub.
   const state = join(project.home, '.local/state/heimdall')

@@ -75,7 +75,7 @@ eachSource(
       await until('the program', () => commandLine(session.pid) === 'sleep 1000')
       expect(whoActs(session.pid)).toEqual({
         person: false,
-        reason: `session t runs it (process ${session.supervisor_pid})`,
+        reason: `run by session t (pid ${session.supervisor_pid})`,
       })
     })
 

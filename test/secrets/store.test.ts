@@ -70,7 +70,7 @@ test('an agent can neither add nor remove', async () => {
       stdin: 'a value of an agent',
     })
     expect(code).toBe(4)
-    expect(stderr).toContain('takes a person')
+    expect(stderr).toContain('needs a human')
     expect(stderr).not.toContain('value of an agent')
   }
 })

@@ -59,7 +59,7 @@ describe('human by processes', () => {
     const orphan = (file: string): string =>
       `( env -i sh -c ${quoted([`until ${isOrphan}; do :; done; ${plain(file)}; :`])} & )`
     for (const command of [plain, orphan])
-      expect(await inSession(command)).toEqual({ person: false, reason: expect.stringMatching(/^session box runs it/) })
+      expect(await inSession(command)).toEqual({ person: false, reason: expect.stringMatching(/^run by session box /) })
   })
 
   test('a fresh terminal that a session left to init still carries the marks of the session', async () => {
@@ -67,7 +67,7 @@ describe('human by processes', () => {
       `exec 3>/dev/null 4<&0; ${quoted(leavingTerminal([...WHO, file], { cwd: '/', env: {} }))}`
     expect(await inSession(terminal)).toEqual({
       person: false,
-      reason: expect.stringMatching(/HEIMDALL_SESSION_KEY is set/),
+      reason: expect.stringMatching(/was started with HEIMDALL_SESSION_KEY/),
     })
   })
 
@@ -75,7 +75,7 @@ describe('human by processes', () => {
     const folder = temporaryFolder()
     symlinkSync('/bin/sh', join(folder, 'claude'))
     const asProgram = await inTerminal([join(folder, 'claude'), '-c', `env -i ${quoted(WHO)}; true`])
-    expect(acting(asProgram)).toMatchObject({ person: false, reason: expect.stringMatching(/^Claude Code runs it/) })
+    expect(acting(asProgram)).toMatchObject({ person: false, reason: expect.stringMatching(/^run by Claude Code /) })
 
     const script = join(folder, 'node_modules/@google/gemini-cli/bundle/gemini.js')
     mkdirSync(join(script, '..'), { recursive: true })
@@ -84,15 +84,15 @@ describe('human by processes', () => {
       `require('node:child_process').spawnSync(process.execPath, process.argv.slice(3), { stdio: 'inherit', env: {} })`,
     )
     const asScript = await inTerminal([process.execPath, '--no-warnings', script, ...WHO])
-    expect(acting(asScript)).toMatchObject({ person: false, reason: expect.stringMatching(/^Gemini CLI runs it/) })
+    expect(acting(asScript)).toMatchObject({ person: false, reason: expect.stringMatching(/^run by Gemini CLI /) })
   })
 
   test('marks of a host in what a process or its terminal was started with speak against a person', async () => {
     const marked = acting(await inTerminal(WHO, { env: { CLAUDECODE: '1' } }))
-    expect(marked).toMatchObject({ person: false, reason: expect.stringMatching(/where CLAUDECODE is set/) })
+    expect(marked).toMatchObject({ person: false, reason: expect.stringMatching(/was started with CLAUDECODE/) })
     // As in a tmux server that an agent has started, and in which a window was opened with an empty environment.
     const terminal = acting(await inTerminal(WHO, { hostEnv: { GEMINI_CLI: '1' } }))
-    expect(terminal).toMatchObject({ person: false, reason: expect.stringMatching(/where GEMINI_CLI is set/) })
+    expect(terminal).toMatchObject({ person: false, reason: expect.stringMatching(/was started with GEMINI_CLI/) })
   })
 
   test('a variable that names another source of processes makes nobody a person', async () => {
@@ -154,7 +154,7 @@ test('a script is not a host because its arguments name one', async () => {
   writeFileSync(join(host, 'run.mjs'), `await import(${JSON.stringify(script)})`)
   expect(await acting([node, '--conditions', 'x', join(host, 'run.mjs')])).toMatchObject({
     person: false,
-    reason: expect.stringMatching(/^Codex runs it/),
+    reason: expect.stringMatching(/^run by Codex /),
   })
 })
 
@@ -202,7 +202,7 @@ describe('tmux panes', () => {
     const first = acting(await waitForFile(`${file}.one`, (text) => text.endsWith('\n')))
     expect(first).toEqual({
       person: false,
-      reason: expect.stringMatching(/^tmux \(process \d+\) shows it to no terminal/),
+      reason: expect.stringMatching(/^tmux \(pid \d+\) has no attached client/),
     })
 
     // The window of the client that is attached asks, and ends the server when it has its answer.
@@ -210,7 +210,7 @@ describe('tmux panes', () => {
     project.write('attach', `exec ${tmux} attach ';' new-window 'sh ${project.path('window')}'`)
     await shell.run(`${bare} script -qec 'sh ${project.path('attach')}' /dev/null`)
     const second = acting(await waitForFile(`${file}.two`, (text) => text.endsWith('\n')))
-    expect(second).toEqual({ person: false, reason: expect.stringMatching(/^session box runs it/) })
+    expect(second).toEqual({ person: false, reason: expect.stringMatching(/^run by session box /) })
   })
 
   test('a person’s own server is the person’s while a terminal of the person is attached', async () => {

@@ -180,7 +180,7 @@ test('only a person answers, and only what was asked', async () => {
   const id = await openId(shim.home)
   const env = { HOME: shim.home }
   const agent = await runLauncher('heimdall', ['approve', id], { env })
-  expect(agent).toMatchObject({ code: 4, stderr: expect.stringContaining('takes a person at a terminal') })
+  expect(agent).toMatchObject({ code: 4, stderr: expect.stringContaining('needs a human at a terminal') })
   const inSession = ownTerminal([...launcher('heimdall'), 'approve', id, '--run'], {
     cwd: shim.home,
     env: { ...env, HEIMDALL_SESSION_ID: 'x' },

@@ -63,7 +63,7 @@ test('logs of ended sessions are not an agent’s to remove', async () => {
   const evil = await shellIn(sessions, at, 'evil')
   const { text, code } = await evil.run(`hm clean --force --older-than 0s --socket-dir ${sessions.dir}`)
   expect(code).not.toBe(0)
-  expect(text).toContain('removing what ended sessions have left is for a person')
+  expect(text).toContain('removing files of ended sessions needs a human')
   expect((await sessions.run(['logs', 'nightly'])).stdout).toContain('said')
   expect((await sessions.run(['clean', '--force', '--older-than', '0s'])).code).toBe(0)
 })

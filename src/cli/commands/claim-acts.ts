@@ -103,7 +103,7 @@ export const wait = (
           context.note(
             conflicts.length > 0
               ? `waiting for ${[...new Set(conflicts.map(({ agentId }) => agentId))].join(', ')}; Ctrl-C stops waiting`
-              : `waiting behind ${ahead} other${ahead === 1 ? '' : 's'}; Ctrl-C stops waiting`,
+              : `waiting for ${ahead} earlier ${ahead === 1 ? 'request' : 'requests'}; Ctrl-C stops waiting`,
           ),
       })
       if (result.granted) return answer(context, db, result)

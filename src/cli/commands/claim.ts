@@ -1,5 +1,5 @@
-// heimdall claim, heimdall-claim: claim paths, check them, release them. A check runs before every edit, so this file
-// imports only what the check of a free path needs; claim-acts.ts has the rest.
+// heimdall claim, heimdall-claim: claim, check and release paths. A check runs before every edit, so this file imports
+// only what the check of a free path needs; the rest is in claim-acts.ts.
 import { checkScopes } from '../../coordination/claims/check-scopes.ts'
 import { hasNews, ledgerSignature } from '../../coordination/ledger/ledger-files.ts'
 import { oldCopyText } from '../../coordination/membership.ts'

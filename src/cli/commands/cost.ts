@@ -10,6 +10,7 @@ import { didYouMean } from '../../suggest.ts'
 import { type Command, command } from '../command.ts'
 import { momentIn } from '../moment-in.ts'
 import { column, columnRight } from '../render/columns.ts'
+import { foldText } from '../render/fold.ts'
 import { renderTable, type Style } from '../render/style.ts'
 import { runScope } from '../this-repository.ts'
 
@@ -62,7 +63,9 @@ export const commands: readonly Command[] = [
       if (!context.style.isTty && !context.json) for (const line of notes) context.note(line)
       return {
         data: { ...rest, since: sinceMs === undefined ? null : new Date(sinceMs).toISOString() },
-        text: context.style.isTty ? [table, ...notes].join('\n') : table,
+        text: context.style.isTty
+          ? [table, foldText(notes.join('\n'), context.style.columns)].join('\n').trim()
+          : table,
       }
     },
   }),
@@ -100,7 +103,7 @@ function notesOf({ rows, total, unmeasured, unread, prices }: CostReport): strin
     ...(unmeasured.length === 0
       ? []
       : [
-          `not measured: ${unmeasured.length} ${unmeasured.length === 1 ? 'run' : 'runs'} of ${names.slice(0, NAMED_MAX).map(printable).join(', ')}${more}`,
+          `not measured: ${unmeasured.length} ${unmeasured.length === 1 ? 'run' : 'runs'} of ${names.slice(0, NAMED_MAX).map(printableName).join(', ')}${more}`,
         ]),
     ...(unread === 0 ? [] : [`not counted: ${unread} lines of transcripts that were not understood`]),
   ]

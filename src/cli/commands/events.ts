@@ -52,7 +52,7 @@ export const eventsSpec = spec({
     'heimdall events --type secret_exposed --json': 'secrets that servers sent to agents',
     'sub query --run nightly --status ERROR': 'failed calls of one run, as tab-separated rows',
   },
-  output: `calls: array of {${CALL_FIELDS}} (null where unknown; with --all-projects also project), or with --type events: array of events as they were written; behind: {bytes, runs} that are not indexed yet`,
+  output: `calls: array of {${CALL_FIELDS}} (null where unknown; with --all-projects also project), or with --type events: array of events as recorded; behind: {bytes, runs} that are not indexed yet`,
 })
 
 export const showSpec = spec({

@@ -9,9 +9,9 @@ import { type Answer, type Command, command, type Context } from '../command.ts'
 
 const UNINSTALLED: Readonly<Record<RemovedHook['outcome'], string>> = {
   removed: 'removed',
-  restored: 'the earlier hook is back',
+  restored: 'the earlier hook was restored',
   absent: 'was not installed',
-  foreign: 'belongs to another program now and was left alone',
+  foreign: 'belongs to another program and was not changed',
 }
 
 export const commands: readonly Command[] = [
@@ -42,7 +42,7 @@ export const commands: readonly Command[] = [
     changes: true,
     summary: 'Remove the git hooks and restore earlier ones',
     about: 'Needs a human: refused inside a session or a host.',
-    examples: { 'heimdall guard uninstall': 'restores the hooks as they were' },
+    examples: { 'heimdall guard uninstall': 'removes the guard and restores earlier hooks' },
     output: 'hooks (hook, outcome: removed, restored, absent or foreign)',
     run: async ({ cwd, env }) => {
       const [{ refuseAgent }, { uninstallHooks }] = await Promise.all([

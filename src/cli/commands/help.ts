@@ -22,13 +22,10 @@ const TOPICS: Readonly<Record<string, () => string>> = {
     [
       'Environment:',
       ...columns([
-        ['HEIMDALL_PLANNING_DIR', 'planning root in place of .planning; all state then sits inside it'],
-        ['XDG_STATE_HOME, XDG_CONFIG_HOME', 'where runs and the ledger, and the user configuration, live'],
-        [
-          'SUBLUMINAL_CLAUDE_CONFIG, …',
-          'one configuration file of a host in place of all others, for import and restore',
-        ],
-        ['NO_COLOR, CLICOLOR_FORCE', 'colour off, colour on'],
+        ['HEIMDALL_PLANNING_DIR', 'planning folder instead of .planning, with all state of the repository inside it'],
+        ['XDG_STATE_HOME, XDG_CONFIG_HOME', 'folders of runs, and of your configuration'],
+        ['SUBLUMINAL_CLAUDE_CONFIG, …', 'configuration file of a host instead of all others, for import and restore'],
+        ['NO_COLOR, CLICOLOR_FORCE', 'turn colour off, or on'],
         ...Object.entries(CONFIG_KEYS).flatMap(([key, entry]): [string, string][] =>
           'env' in entry ? [[entry.env, `${entry.help} (${key})`]] : [],
         ),

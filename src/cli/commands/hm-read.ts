@@ -19,7 +19,7 @@ const status = command({
   flags: { 'socket-dir': socketDir, host },
   examples: {
     'hm status build': 'prints pid, idle time and state',
-    'hm status build --json': 'prints everything known, also after the end',
+    'hm status build --json': 'prints all fields, also after the end',
   },
   output:
     'id, pid (of the command), alive, state (idle, thinking, streaming, tool_use, active, dead, or lost: its supervisor ' +
@@ -35,7 +35,7 @@ const status = command({
 
 const peek = command({
   names: ['hm peek'],
-  summary: 'Print the screen of a session as it is now, or as it was left',
+  summary: 'Print the current or last screen of a session',
   args: [id],
   flags: { 'socket-dir': socketDir, host, ansi: { help: 'with colours; also --color' } },
   examples: {
@@ -52,7 +52,8 @@ const peek = command({
     const reached = await reach(located, context.note)
     try {
       const { isAlternate, isWhole, drawn, title, ...screen } = await screenNow(reached)
-      if (!isWhole) context.note('note: the program drew faster than the screen was kept; some cells may be missing')
+      if (!isWhole)
+        context.note('note: some cells may be missing: the program printed faster than its screen could be followed')
       const isColored = flags.ansi === true || context.style.color.isColorSupported
       const shown = isColored ? [...drawn] : [...screen.lines]
       while (shown.at(-1) === '') shown.pop()
@@ -104,7 +105,7 @@ const record = command({
   },
 })
 
-/** Redacts the values of stored secrets. */
+/** Covers the values of stored secrets. */
 async function coverOfStore(context: Context): Promise<TerminalCover> {
   const [{ TerminalCover: Cover }, { readSecrets, secretsPath }, { isTooShortToFind }] = await Promise.all([
     import('../../known-secrets/terminal-cover.ts'),

@@ -116,10 +116,10 @@ const detach = command({
   names: ['hm detach'],
   changes: true,
   summary: 'Disconnect the viewers of a session',
-  about: 'Ends every attach to the session, from any terminal. The session goes on.',
+  about: 'Ends every attach to the session, from any terminal. The session keeps running.',
   args: [ownId],
   flags: { 'socket-dir': socketDir },
-  examples: { 'hm detach build': 'disconnects all viewers; hm attach -d does so and attaches' },
+  examples: { 'hm detach build': 'disconnects all viewers; hm attach -d also attaches' },
   output: 'id, detached (how many viewers there were)',
   run: async (context, { flags, args }) => {
     const { connection, located } = await connected(context, flags, await givenOrAround(context, flags, args.id))
@@ -179,13 +179,13 @@ const rename = command({
 const report = command({
   names: ['hm report'],
   changes: true,
-  summary: 'Tell a session, from a hook of the agent in it, whether it waits for a human',
+  summary: 'Report from a hook that the session waits for a human, or no longer does',
   about: 'Outside of any session it does nothing and succeeds, so that the same hook can stay configured everywhere.',
   args: [ownId],
   flags: {
     'socket-dir': socketDir,
-    'needs-input': { value: 'WHY', help: 'it waits for a human, for this reason' },
-    working: { help: 'it does not' },
+    'needs-input': { value: 'WHY', help: 'it waits for a human; the reason' },
+    working: { help: 'it no longer waits' },
   },
   examples: {
     'hm report --needs-input "permission to run a command"': 'as the command of a notification hook',
@@ -232,8 +232,8 @@ const pipe = command({
   changes: true,
   summary: 'Join standard input and output to a session, for `hm --host` on another machine',
   about:
-    'Prints one line that says what there is, then passes the bytes of the session’s protocol both ways. Without an id, ' +
-    'or for a session that has ended, the answer is all there is.',
+    'Prints one line of JSON with the state, then passes the bytes of the session protocol both ways. Without an id, ' +
+    'or for a session that has ended, only that line.',
   args: [{ name: 'id', help: 'id of the session; default: a list of them', optional: true }],
   flags: { 'socket-dir': socketDir, all: { help: 'without an id: ended sessions too' } },
   examples: { 'ssh box hm pipe api': 'is what hm --host box attach api calls' },
@@ -261,8 +261,8 @@ const wait = command({
     timeout: { type: 'duration', value: 'TIME', help: 'give up after this, with exit code 6' },
   },
   examples: {
-    'hm wait agent --for needs-input --timeout 10m': 'returns when the agent asks for something',
-    'hm wait build --for exit --json': 'gives the exit code, also of a session that ended long ago',
+    'hm wait agent --for needs-input --timeout 10m': 'returns when the agent waits for input',
+    'hm wait build --for exit --json': 'prints the exit code, also of an ended session',
   },
   output: 'id, for, state (at the end), needs_input (value, source, evidence), exit_code (null while it runs)',
   run: async (context, { flags, args }) => {
@@ -271,7 +271,7 @@ const wait = command({
     const located = await again()
     const condition = flags.for
     if (context.stderr.isTTY && (located.isRunning || located.orphans.length > 0))
-      context.note(`waiting for session ${located.id}: ${condition}; Ctrl-C stops waiting, the session goes on`)
+      context.note(`waiting for session ${located.id}: ${condition}; Ctrl-C stops waiting and leaves it running`)
     const { clock } = context
     const { state, exitCode } = await waitFor(located, condition, { clock, timeoutMs: flags.timeout, again })
     const data = {

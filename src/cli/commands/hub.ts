@@ -32,7 +32,7 @@ export const commands: readonly Command[] = [
     summary: 'Serve the dashboard in this terminal',
     about:
       'Listens on 127.0.0.1 only, shows the projects of the given folders (default: this one) and does what you do on ' +
-      'the page. Ctrl-C stops it and nothing else. If a hub runs already, that one shows the folder as well. The link ' +
+      'the page. Ctrl-C stops the hub, not the agents. If a hub runs already, that one shows the folder as well. The link ' +
       'that it prints is valid once, for five minutes, and is printed to a human only; heimdall open prints another.',
     args: [{ name: 'folder', help: 'projects to show; default: this folder', optional: true, variadic: true }],
     flags: {
@@ -91,11 +91,9 @@ export const commands: readonly Command[] = [
         added: null,
       }
       context.stdout.write(context.json ? envelope(context, data) : `${link ?? hub.url}\n`)
-      if (!context.json) context.note(`The hub listens at ${hub.url}; Ctrl-C stops it and nothing else`)
+      if (!context.json) context.note(`The hub listens at ${hub.url}; Ctrl-C stops the hub, not the agents`)
       if (!acting.person)
-        context.note(
-          `No link: it needs a human at a terminal, and ${acting.reason}; run heimdall open in your own terminal`,
-        )
+        context.note(`No link, because no human is acting: ${acting.reason}; run heimdall open in your own terminal`)
       await signalled
       await hub.close()
       return { data: null, text: '', streamed: true }
@@ -106,7 +104,7 @@ export const commands: readonly Command[] = [
     summary: 'Print a link to the dashboard; start it if needed',
     about:
       'The link is valid once, for five minutes, and is printed to a human only. A browser that has used it stays ' +
-      'signed in until it was not seen for a week. A hub that is started here runs in the background; heimdall up ' +
+      'signed in until it has been away for a week. A hub that is started here runs in the background; heimdall up ' +
       '--stop stops it.',
     examples: { 'heimdall open': 'prints the link' },
     output: 'link, url, pid, started (whether this command has started the hub), log (of a hub in the background)',
@@ -130,15 +128,15 @@ export const commands: readonly Command[] = [
       'Creates a scratch repository in which small programs work as agents do: briefs by reference, claims, a ' +
       'collision, a takeover, a handoff, a refused call that follows its hint, a spent budget, a question for you, and ' +
       'a task that is rerouted because a server is down. They use our own commands, and the dashboard shows it live. ' +
-      'It ends by itself or with Ctrl-C, keeps its record, and leaves no process.',
+      'It ends by itself or with Ctrl-C, and leaves its records but no process.',
     flags: {
       dir: { value: 'DIR', help: 'where to create the repository; default: a new state folder' },
       'no-hub': { help: 'without the dashboard' },
-      stay: { help: 'keep the dashboard afterwards, until Ctrl-C' },
-      fast: { help: 'without pauses, to see whether it works' },
+      stay: { help: 'keep the dashboard running afterwards, until Ctrl-C' },
+      fast: { help: 'without pauses' },
     },
     examples: {
-      'heimdall demo': 'plays for a minute, and prints what happens and what to look at',
+      'heimdall demo': 'plays for a minute, and prints what happens',
       'heimdall demo --stay': 'the same, and the dashboard stays until Ctrl-C',
       'heimdall demo --fast --no-hub --json': 'prints what was recorded, for a program',
     },
@@ -236,8 +234,7 @@ const projectAt = (context: Context, flags: Pick<UpFlags, 'socket-dir'>, folder:
 /** Has the hub that runs show the folders. */
 async function joinOther(context: Context, folders: readonly string[], flags: UpFlags): Promise<Answer> {
   const hub = runningHub(context.env)
-  if (hub === undefined)
-    throw new HeimdallError('HUB_RUNNING', 'a hub is just starting or stopping', { hint: 'try again' })
+  if (hub === undefined) throw new HeimdallError('HUB_RUNNING', 'a hub is starting or stopping', { hint: 'try again' })
   const unmet = [
     ...(flags['read-only'] === true && !hub.read_only ? ['--read-only'] : []),
     ...(flags['allow-host'].length > 0 ? ['--allow-host'] : []),
@@ -309,7 +306,7 @@ function demoEnd({ style }: Context, { runs, tokens, dispatch }: Summary, way: s
     `Task ${dispatch.task}: ${tried.join(', then ')}`,
     `Briefs: ${tokens.by_reference} tokens by reference, ${tokens.verbatim} verbatim (${tokens.saved_percent} % less, measured)`,
     '',
-    `To look through it:  ${way}`,
+    `To explore it:  ${way}`,
     '  heimdall claim history     who held what, and who collided',
     '  heimdall runs show RUN     one run',
     '  hm logs amber-otter        what its terminal showed',

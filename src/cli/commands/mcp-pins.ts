@@ -161,7 +161,7 @@ const show = command({
 
 const approve = command({
   names: ['heimdall mcp pins approve'],
-  summary: 'Approve tool definitions as they were shown',
+  summary: 'Approve tool definitions that heimdall mcp pins show has printed',
   about:
     'Only by the hash that heimdall mcp pins show printed: a definition that changed since is rejected. Calls that ' +
     'mode control refuses are allowed from then on, without a restart. Needs a human at a terminal outside of ' +
@@ -207,7 +207,7 @@ const approve = command({
         approved_by: person.name,
         approved_at: at,
       },
-      text: names.map((name) => `Approved ${seeable(name)} of ${seeable(args.server)} as it was shown`).join('\n'),
+      text: names.map((name) => `Approved ${seeable(name)} of ${seeable(args.server)} as shown`).join('\n'),
     }
   },
 })

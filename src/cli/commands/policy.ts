@@ -1,7 +1,7 @@
 // heimdall policy, sub policy: specs of the commands that write, check, explain and compare policy bundles.
 import { type Command, command, spec } from '../command.ts'
 
-/** What `policy init` writes unless told otherwise. */
+/** The default output file of `policy init`. */
 export const POLICY_FILE = 'heimdall-policy.yaml'
 
 const bundleArg = { name: 'file', help: 'a policy bundle in YAML or JSON, or - for stdin' } as const

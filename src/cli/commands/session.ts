@@ -178,8 +178,8 @@ const logs = command({
   flags: {
     'socket-dir': socketDir,
     host,
-    follow: { short: 'f', help: 'go on with new output until the session ends' },
-    raw: { help: 'bytes as the program wrote them' },
+    follow: { short: 'f', help: 'follow new output until the session ends' },
+    raw: { help: 'print the bytes of the program unchanged' },
     tail: { type: 'integer', value: 'N', help: 'only the last N lines' },
     supervisor: { help: 'the log of the supervisor instead of the output' },
   },
@@ -230,7 +230,7 @@ const kill = command({
   summary: 'End sessions with all their processes',
   about:
     'SIGTERM, then the whole grace time (5 s); a hang-up for shells and others that ignore SIGTERM; SIGKILL at the end.\n' +
-    'A session that is missing or does not end does not keep the others; the exit code is that of the first such one.',
+    'If one is missing or does not end, the others are ended all the same; the exit code is that of the first failure.',
   args: [{ ...id, optional: true, variadic: true }],
   flags: {
     'socket-dir': socketDir,
@@ -243,7 +243,7 @@ const kill = command({
   examples: {
     'heimdall kill amber-otter': 'asks the session to end and returns',
     'heimdall kill --all': 'lists the sessions of this repository, asks, and ends them',
-    'hm kill api tests --wait': 'returns when nothing of them runs any more',
+    'hm kill api tests --wait': 'returns when all their processes are gone',
   },
   output:
     'id, ended (seen to end), exit_code (null when not waited for); for several: sessions, each with these and error ' +
@@ -294,10 +294,10 @@ const OLDER_THAN_MS = 86_400_000
 const clean = command({
   names: ['heimdall clean', 'hm clean'],
   changes: true,
-  summary: 'Remove what ended sessions left behind',
+  summary: 'Remove logs and exit records of ended sessions',
   about:
-    'Logs and exit records of sessions that have ended, and processes of sessions whose supervisor was killed. Shows ' +
-    'what it would remove and end unless --force is given. Agents may not use --force.',
+    'Also ends processes of sessions whose supervisor was killed. Only lists what it would do unless --force is given. ' +
+    'Agents may not use --force.',
   flags: {
     'socket-dir': socketDir,
     'older-than': {
@@ -319,7 +319,7 @@ const clean = command({
     const dir = await socketDirOf(context, flags)
     const { clock } = context
     const isForced = flags.force === true
-    if (isForced) (await import('../../person.ts')).refuseAgent('removing what ended sessions have left')
+    if (isForced) (await import('../../person.ts')).refuseAgent('removing files of ended sessions')
     const { sessions, failed } = await lostSessions(dir, { by: isForced ? await whoEnds(context) : undefined, clock })
     const olderThanMs = flags['older-than'] ?? OLDER_THAN_MS
     const left = leftoverFiles(dir, clock.wallMs())
@@ -341,7 +341,7 @@ const clean = command({
         ? 'Nothing to clean'
         : `Nothing to clean: ${young} younger than ${duration(olderThanMs)}; --older-than 0s takes them too`
     const logs = files.filter(({ path }) => path.endsWith('.log')).length
-    // The words that scripts look for.
+    // Scripts match these words.
     const head = isForced
       ? `Cleaned ${logs} log file(s), ${files.length - logs} other file(s):`
       : 'Nothing is removed without --force:'

@@ -15,7 +15,7 @@ import { socketDir } from '../session-flags.ts'
 /** `data` of `status` and `top`. */
 export const FLEET_OUTPUT =
   'at, project {root, name}, agents (state, since, evidence, task, branch, claims, calls, waits of each), waits (what ' +
-  'needs a human, oldest first: id, kind, agent, since, what is asked, detail of a tool call, evidence, answers), collisions, counts (agents by ' +
+  'needs a human, oldest first: id, kind, agent, since, question, detail of a tool call, evidence, answers), collisions, counts (agents by ' +
   'state; waiting counts waits that are not snoozed), calls, cost (null where no transcript reports usage), tokens (from ' +
   'the token ledger, or null), since (start of the oldest active run), policies (of active runs; they govern MCP calls ' +
   'through the shim), missing (sources that could not be read, with the error code)'
@@ -28,7 +28,7 @@ interface StatusFlags {
 export const commands: readonly Command[] = [
   command({
     names: ['heimdall status'],
-    summary: 'Show what waits for you, who works and what collides',
+    summary: 'Show which agents wait for you, work or collide',
     about:
       'Reads the repository that you are in and changes nothing. On a terminal it is laid out for people; in a pipe, ' +
       'or with --plain, it prints tab-separated columns: what, seconds, agent, kind, text.',
@@ -54,8 +54,8 @@ export const commands: readonly Command[] = [
     names: ['heimdall next'],
     summary: 'Go from one wait to the next, the oldest first',
     about:
-      'Attaches to the agent that has waited longest. When you have answered and the agent continues, or when you ' +
-      'detach (Ctrl-\\), the next one follows; a wait that a command answers is offered here. Without a terminal it ' +
+      'Attaches to the agent that has waited longest. When the agent continues, or when you detach (Ctrl-\\), the next one ' +
+      'follows; a wait that a command answers is offered as a choice. Without a terminal it ' +
       'prints the oldest wait.',
     flags: { 'socket-dir': socketDir },
     examples: {
@@ -161,13 +161,12 @@ async function visitAll(context: Context, options: FleetOptions): Promise<Answer
     if (wait !== undefined) visited.push(wait.id)
     const isLeft = wait !== undefined && (await visit(context, fleet, wait))
     if (wait !== undefined && !isLeft) continue
-    const seen =
-      open.length === 0 ? 'Nothing waits for you.' : `No more waits; ${open.length} of those shown still open.`
+    const seen = open.length === 0 ? 'Nothing waits for you.' : `No more waits; ${open.length} of them still open.`
     return { data: { wait: null, waiting: open.length, visited }, text: isLeft ? '' : seen }
   }
 }
 
-/** True when the user wants no more. */
+/** True when the user has quit. */
 async function visit(context: Context, fleet: Fleet, wait: Wait): Promise<boolean> {
   const age = shortSpan(Date.parse(fleet.at) - Date.parse(wait.since))
   context.note(`${wait.agent_id ?? fleet.project.name}, for ${age}: ${wait.kind}: ${wait.asks}`)

@@ -55,7 +55,7 @@ export const taskAdd = spec({
   about:
     'Puts the task into the queue. An orchestrator sends it to a worker that has what the task requires: the hub ' +
     '(heimdall up), heimdall worker serve, or this command with --wait.',
-  args: [{ name: 'text', help: 'what is to be done; - reads it from stdin', optional: true }],
+  args: [{ name: 'text', help: 'what to do; - reads it from stdin', optional: true }],
   flags: {
     id: { value: 'ID', help: 'id of the task; default: generated' },
     'brief-file': { value: 'FILE', help: 'read the text from a file' },

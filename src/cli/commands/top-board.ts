@@ -20,7 +20,7 @@ import {
 } from '../render/fleet-text.ts'
 import { SIGNS } from '../render/glyphs.ts'
 
-/** Explained by `?`, and by the help of the command. */
+/** Keys, shown by `?` and in help. */
 export const TOP_KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['j k g G', 'move, as the arrow keys, Home and End do'],
   ['1-9', 'answer what the selected agent asks, with the choice of that number'],
@@ -123,18 +123,18 @@ export function boardLines(fleet: Fleet, view: BoardView): string[] {
   const shown = rows
     .slice(from, from + space)
     .map((row) => tableRow(row, columns, view, row === chosen && view.rows !== undefined))
-  const nobody = view.filter === '' ? `  ${NO_AGENTS}` : '  No agent matches.'
-  const body = shown.length === 0 ? [paint(view.look, 'dim', nobody)] : shown
+  const empty = view.filter === '' ? `  ${NO_AGENTS}` : '  No agent matches.'
+  const body = shown.length === 0 ? [paint(view.look, 'dim', empty)] : shown
   if (view.rows === undefined) return [...head, ...body, '', ...below]
   const lines = [...head, ...body, ...(isLow ? [] : ['']), ...below]
   while (lines.length < view.rows - 1) lines.push('')
   return [...lines.slice(0, view.rows - 1), footLine(view)]
 }
 
-/** A lower terminal shows the rows only. */
+/** A terminal with fewer rows shows the agents only. */
 const DETAIL_FROM_ROWS = 12
 
-/** The more it needs you, the taller. */
+/** Taller for states that need the user more. */
 const HEIGHTS: Readonly<Record<AgentState, string>> = {
   'needs you': '█',
   collision: '█',
@@ -224,7 +224,7 @@ function columnsFor(rows: readonly BoardRow[], fleet: Fleet, { look, cols }: Boa
   ]
   const widthOf = (columns: readonly Column[]): number => columns.reduce((sum, { width }) => sum + width + 2, 0)
   const taken = [...fixed]
-  // A longer line would wrap and push those below it out of place.
+  // A longer line would wrap and shift the following ones.
   while (taken.length > 2 && widthOf(taken) > cols - WORDS_LEAST) taken.pop()
   const space = cols - 2 - widthOf(taken)
   if (space < WORDS_MIN) return space < WORDS_LEAST ? narrowed(taken, cols) : [...taken, { ...WORDS, width: space }]

@@ -170,7 +170,7 @@ export class TopScreen {
     if (key === 'enter' || key === 't') this.#attach(row)
     else if (key === 'z') this.#snooze(row, SNOOZE_MS)
     else if (key === 'p' && session !== null) this.#runs(this.#session('peek', session, agent?.socket_dir), true)
-    else if (key === 'p') this.#said = 'it has no terminal'
+    else if (key === 'p') this.#said = 'this agent has no terminal here'
     else if (key === 'w' && agent !== undefined) this.#runs(['heimdall', 'why', scope ?? agent.agent_id], true)
     else if (key === 'd' && agent !== undefined)
       this.#runs(['heimdall', 'events', '--agent', agent.agent_id, '--limit', '20'], true)
@@ -181,7 +181,7 @@ export class TopScreen {
     const { wait, agent } = row
     const choice = choicesFor(row)[number - 1]
     if (wait === undefined || choice === undefined) {
-      this.#said = wait === undefined ? 'it asks nothing' : `there is no choice ${number}`
+      this.#said = wait === undefined ? 'this agent asks nothing' : `no choice ${number}`
       return
     }
     const command = (act: WaitAnswer['act']): void => {
@@ -213,7 +213,7 @@ export class TopScreen {
     const id = wait?.session_id ?? agent?.session_id ?? null
     const dir = agent?.socket_dir ?? null
     if (id === null || dir === null) {
-      this.#said = 'it has no session on this machine'
+      this.#said = 'this agent has no session on this machine'
       return
     }
     if (id === around) {
@@ -221,7 +221,7 @@ export class TopScreen {
       return
     }
     this.#away(async () => {
-      // An agent that waits is left when it continues, as heimdall next does.
+      // Detaches when a waiting agent continues, as heimdall next does.
       if (wait?.session_id == null) await runAnswer(context, this.#session('attach', id, dir))
       else if (await attachUntilAnswered(context, { dir, id })) this.#over.abort()
     })
@@ -229,7 +229,7 @@ export class TopScreen {
 
   #snooze({ wait }: BoardRow, forMs: number): void {
     if (wait === undefined) {
-      this.#said = 'it waits for nothing'
+      this.#said = 'this agent does not wait'
       return
     }
     const acting = whoActs()

@@ -48,7 +48,7 @@ export const commands: readonly Command[] = [
 
 const AMBIGUOUS_SHOWN = 5
 
-/** Exact names first, then paths, then beginnings of ids: a path that is also the beginning of an id stays a path. */
+/** Exact names first, then paths, then prefixes of ids. */
 async function explain(context: Context, what: string): Promise<Answer> {
   const runsDir = runsDirOf(context.env)
   const isAgent = (name: string): Promise<boolean> =>
@@ -71,8 +71,8 @@ async function explain(context: Context, what: string): Promise<Answer> {
   const [folder] = runs
   const [agent] = agents
   if (calls.length + runs.length + agents.length > 1)
-    throw new HeimdallError('USAGE', `${printable(what)} is the beginning of several ids`, {
-      hint: `name one: ${[...agents.map(({ agent_id }) => agent_id), ...runs.map(({ runDir }) => basename(runDir)), ...calls.map((one) => one.call.call_id ?? '')].slice(0, AMBIGUOUS_SHOWN).join(', ')}`,
+    throw new HeimdallError('USAGE', `${printable(what)} is a prefix of several ids`, {
+      hint: `use one of: ${[...agents.map(({ agent_id }) => agent_id), ...runs.map(({ runDir }) => basename(runDir)), ...calls.map((one) => one.call.call_id ?? '')].slice(0, AMBIGUOUS_SHOWN).join(', ')}`,
     })
   if (call !== undefined) return whyCall(call)
   if (folder !== undefined) return await whyRun(context, folder)
@@ -92,7 +92,7 @@ function table(rows: readonly (readonly [label: string, text: string | null | un
     .join('\n')
 }
 
-/** An agent that the picture of the fleet leaves out has ended: its record says what is known. */
+/** An agent that is not in the fleet has ended; its record is shown. */
 async function whyAgent(context: Context, what: string): Promise<Answer> {
   const fleet = await lookAtFleet(await fleetOptions(context, { 'socket-dir': undefined }))
   const agent = fleet.agents.find(({ agent_id, haid }) => agent_id === what || haid === what)
@@ -287,7 +287,7 @@ function purposeOf({ store }: Pick<Coordination, 'store'>, { haid, task, intent 
 const attemptsText = ({ attempts, since, place }: Collision, nowMs: number): string =>
   `${plural(attempts, 'attempt')} since ${timeText(since, nowMs)}${place === null ? '' : `, place ${place} in the queue`}`
 
-/** From an active holder the path is asked for or waited for; from a silent one it is taken over. */
+/** Wait for an active holder or ask it; take over from a stale one. */
 function nextText({ liveness, agentId }: Conflict, path: string): string {
   const wait = `heimdall claim wait ${shellWord(path)}`
   if (liveness !== 'active') return `heimdall claim takeover ${shellWord(path)}, or ${wait}`

@@ -82,8 +82,7 @@ export const commands: readonly Command[] = [
         mayRun: flags['while-running'] === true,
         env,
       })
-      if (leftBehind > 0)
-        note(`warning: ${agent} left ${countOf(leftBehind)} on the branch that it began with; not merged`)
+      if (leftBehind > 0) note(`warning: ${countOf(leftBehind)} on the first branch of ${agent} not merged`)
       const text = mergedText(agent, merged)
       const removal = { project, agent, isForced: false, keepsBranch: false, env }
       const removed = flags.remove === true ? await removeMerged(context, removal, text) : undefined

@@ -1,4 +1,4 @@
-// Terminal colours by name. Ours and not a package: packages ask the standard output what it is as soon as they are loaded.
+// Terminal colours by name. Not a package: packages create the standard output stream when they are loaded, which is slow.
 
 const CODES = {
   bold: [1, 22],
@@ -21,7 +21,7 @@ export type Colors = Readonly<Record<keyof typeof CODES, (text: string) => strin
 export function createColors(isOn: boolean): Colors {
   const paints = Object.entries(CODES).map(([name, [start, end]]) => {
     const [before, after] = [`\u001b[${start}m`, `\u001b[${end}m`]
-    // What ends a colour inside the text begins ours again.
+    // A reset inside the text restores the outer colour.
     return [
       name,
       isOn ? (text: string) => before + text.replaceAll(after, after + before) + after : (text: string) => text,

@@ -1,4 +1,4 @@
-// What models have cost, in one line: dollars as far as there are prices, and tokens always.
+// The cost of models in one line: dollars where prices are known, and tokens.
 import type { UsageTotal } from '../../runs/owned-run.ts'
 
 export function costText({ messages, tokens, usd, unpriced, unread, prices }: UsageTotal): string {

@@ -5,13 +5,13 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done',
   failure: 'the command failed, or its input is invalid',
   usage: 'the command line or the configuration is wrong',
-  notFound: 'what was named does not exist',
+  notFound: 'no such session, run, agent, file …',
   permission: 'not allowed: wrong owner, wrong identity, or a path outside its folder',
-  conflict: 'somebody else holds it: a claim, an id, an epoch',
-  timeout: 'the wait ran out',
-  denied: 'a policy said no',
+  conflict: 'another agent or process holds it: a claim, an id, an epoch',
+  timeout: 'the wait timed out',
+  denied: 'denied by a policy',
   unavailable: 'a store or a session cannot be reached or read',
-  notRunnable: 'the command to be run cannot be run, as a shell says it',
+  notRunnable: 'the given program cannot be run, as in a shell',
   interrupted: 'stopped with Ctrl-C',
 }
 

@@ -1,4 +1,4 @@
-// A fleet as `heimdall status` prints it: for people on a terminal, and in columns for pipes.
+// Text of `heimdall status`: laid out for a terminal, or in tab-separated columns for a pipe.
 import type { AgentState, CallTotals, Fleet, FleetAgent, ModelCost, Wait } from '../../spine/fleet/fleet.ts'
 import { cellsOf } from '../../cells/widths.ts'
 import { column, columnRight, fit, widest } from './columns.ts'
@@ -12,11 +12,11 @@ export interface Look {
 }
 
 const NAME_MAX = 28
-/** From this width on, commands are printed: what is asked comes first. */
+/** Terminals at least this wide also show commands. */
 const COMMANDS_FROM = 100
-/** A longer command has a line of its own, unless there is space: it is copied whole or not at all. */
+/** A longer command has a line of its own unless it fits: commands are never cut. */
 const COMMAND_ASIDE = 44
-/** With less space for its text, an entry puts it on the lines below. */
+/** With less space than this, the text of an entry goes on lines of its own. */
 const TEXT_MIN = 20
 const TEXT_LINES_MAX = 3
 
@@ -65,7 +65,7 @@ function headline({ project, counts, policies, since }: Fleet, look: Look): stri
   return [`${paint(look, 'bold', name)}${first.slice(name.length)}`, ...more]
 }
 
-/** One entry of a list: fixed cells, a text that is cut to what is left or put below, and a command. */
+/** An entry of a list: fixed cells, a text that is cut or put on lines of its own, and a command. */
 interface Entry {
   readonly age: string
   readonly name: string
@@ -74,7 +74,7 @@ interface Entry {
   readonly command: string
 }
 
-/** In columns where the text has space, else the text below its entry; commands from COMMANDS_FROM on. */
+/** In columns where the text fits, otherwise the text on lines of its own; commands from COMMANDS_FROM on. */
 function entryLines(entries: readonly Entry[], look: Look, commandsFrom = 0): { lines: string[]; commandsAt: number } {
   const [width, mark] = [widthOf(look), markOf(look)]
   const kinds = widest(
@@ -111,7 +111,7 @@ function entryLines(entries: readonly Entry[], look: Look, commandsFrom = 0): { 
   return { lines, commandsAt: textAt + texted + 2 }
 }
 
-/** At most so many lines, broken between words; the last one is cut where something is missing. */
+/** At most TEXT_LINES_MAX lines, broken between words; the last one is cut. */
 function below(text: string, look: Look): string[] {
   const lines = fill(text, 8, 8, widthOf(look))
   const shown = lines.slice(0, TEXT_LINES_MAX)
@@ -153,7 +153,7 @@ function collisionLines({ at, collisions }: Fleet, look: Look): string[] {
 
 const TO_CHECK: readonly AgentState[] = ['looping', 'stuck', 'lost', 'stale']
 
-/** Their commands are in the same column as those of the waits, where they fit. */
+/** Commands are aligned with those of the waits where they fit. */
 function checkLines(fleet: Fleet, look: Look): string[] {
   const found = fleet.agents.filter(({ state }) => TO_CHECK.includes(state))
   if (found.length === 0) return []

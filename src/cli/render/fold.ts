@@ -1,14 +1,14 @@
-// Text laid out for a terminal of so many columns: broken between words, below where it began. Pure.
+// Wraps text to the width of a terminal, between words and indented. Pure.
 import { cellsOf } from '../../cells/widths.ts'
 
-/** A label and what is said of it, in columns. */
+/** A label and its text, in two columns. */
 const LABELED = /^( *\S.*? {2,})(\S.*)$/
-/** What is said of a label goes below it where it would get less than half of the line. */
+/** Indent of the text of a label that takes more than half of the line. */
 const BELOW = 6
-/** A line of text that goes on. */
+/** Extra indent of continuation lines. */
 const HANGING = 2
 
-/** Lines that fit stay as they are; a word that is longer than a line is left to the terminal. */
+/** A word that is longer than a line is not broken. */
 export function foldText(text: string, columns: number): string {
   return text
     .split('\n')

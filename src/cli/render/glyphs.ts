@@ -1,4 +1,4 @@
-// The signs of states and waits, as in the dashboard, and what stands for them where a terminal cannot show them.
+// Signs of agent states, as in the dashboard, with ASCII replacements.
 import type { Env } from '../../paths.ts'
 import type { AgentState } from '../../spine/fleet/fleet.ts'
 import type { Colors } from './colors.ts'
@@ -8,7 +8,7 @@ export type Paint = keyof Omit<Colors, 'isColorSupported'>
 interface Sign {
   readonly glyph: string
   readonly ascii: string
-  /** Amber is you, rose is harm, blue is life; good news has no colour. */
+  /** Yellow: needs the user. Magenta: trouble. Blue: works. */
   readonly color: Paint | null
 }
 
@@ -26,7 +26,7 @@ export const SIGNS: Readonly<Record<AgentState, Sign>> = {
   failed: { glyph: '✕', ascii: 'x', color: 'magenta' },
 }
 
-/** By the locale, as other programs of a terminal go by it; the Linux console has no font for them. */
+/** By the locale; the Linux console has no font for them. */
 export function showsGlyphs(env: Env): boolean {
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => value !== undefined && value !== '')
   return /utf-?8/i.test(locale ?? '') && env['TERM'] !== 'linux' && env['TERM'] !== 'dumb'

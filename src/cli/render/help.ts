@@ -18,7 +18,7 @@ export function synopsis(spec: CommandSpec, calledAs: string): string {
   return [calledAs, ...args, ...flags, ...rest].join(' ')
 }
 
-/** The page of a command, of a word with several commands, or of a word that is both. */
+/** The page of a command, of a group of commands, or of a word that is both. */
 export function helpFor(commands: readonly Command[], name: string, isAll = false): string {
   const own = commands.find(({ spec }) => (spec.names as readonly string[]).includes(name))
   const isGroup = commands.some(({ spec }) => spec.names.some((other) => other.startsWith(`${name} `)))
@@ -45,7 +45,7 @@ function commandHelp(spec: CommandSpec, calledAs: string): string {
 const flagRows = (flags: Readonly<Record<string, FlagSpec>>): [string, string][] =>
   Object.entries(flags).map(([name, flag]) => [flagLabel(name, flag), flagHelp(flag)])
 
-/** The default is said once: a help text that has it already stays as it is. */
+/** Adds the default unless the text has it. */
 export function flagHelp(flag: FlagSpec): string {
   if (flag.default === undefined || flag.default === false || /\bdefault\b/.test(flag.help)) return flag.help
   return `${flag.help} (default ${flag.type === 'duration' ? durationText(Number(flag.default)) : flag.default})`
@@ -69,7 +69,7 @@ function durationText(totalMs: number): string {
   return parts.join('') || '0s'
 }
 
-/** The commands below `prefix` (`heimdall`, `heimdall claim`, `hm`); a word with several commands is one row. */
+/** The commands under `prefix` (`heimdall`, `heimdall claim`, `hm`); a group is one row. */
 function overviewHelp(commands: readonly Command[], prefix: string, isAll = false): string {
   const rows = overviewRows(commands, prefix, isAll)
   const isTop = !prefix.includes(' ')

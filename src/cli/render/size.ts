@@ -1,4 +1,4 @@
-// A number of bytes for people.
+// Formats a number of bytes.
 
 export function size(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`

@@ -1,7 +1,8 @@
-// Colour and tables for people; plain text for pipes.
+// Colours, and tables: aligned on a terminal, tab-separated in a pipe.
 import { escapeControls } from '../../ids.ts'
 import type { Env } from '../../paths.ts'
 import { type Colors, createColors } from './colors.ts'
+import { fittedLines } from './columns.ts'
 
 export interface Style {
   readonly isTty: boolean
@@ -19,17 +20,24 @@ export function styleFor(stream: { isTTY?: boolean; columns?: number }, env: Env
 }
 
 /**
- * Aligned columns on a terminal, tab-separated in a pipe; under a header in both, since agents read pipes. What others
- * have written stands in most of them: no cell has anything in it that a terminal obeys, or that begins another cell.
+ * Aligned columns on a terminal, tab-separated in a pipe, with a header in both. Control characters are escaped: most
+ * cells contain text of agents and other programs.
  */
 export function renderTable(style: Style, header: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(escapeControls))
   if (!style.isTty) return [header, ...rows].map((row) => row.join('\t')).join('\n')
-  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)))
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return [style.color.dim(line(header)), ...rows.map(line)].join('\n')
+  const shown = rows.map((row) => row.map((cell) => (TIME.test(cell) ? localTime(cell) : cell)))
+  const [first = '', ...lines] = fittedLines([header, ...shown], style)
+  return [style.color.dim(first), ...lines].join('\n')
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+/** `Nov 18 20:42`, local time. */
+function localTime(iso: string): string {
+  const time = new Date(iso)
+  const two = (count: number): string => String(count).padStart(2, '0')
+  const clock = [time.getHours(), time.getMinutes()].map(two).join(':')
+  return `${MONTHS[time.getMonth()]} ${two(time.getDate())} ${clock}`
 }

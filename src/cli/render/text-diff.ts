@@ -1,8 +1,8 @@
-// Edits of a text as a patch without context: lines around a change may hold what nobody asked to see, such as tokens. In the lines themselves such places are masked.
+// Edits as a patch without context lines, which could contain tokens; `hidden` parts of changed lines are masked.
 import { applyEdits, type Edit, type TextSpan } from '../../hosts/config-text.ts'
 
 interface Hunk {
-  /** Whole lines of the text before, from `start` up to `end`. */
+  /** Offsets of whole lines in the text before the edits. */
   start: number
   end: number
   readonly edits: Edit[]
@@ -31,7 +31,7 @@ export function textDiff(path: string, before: string, edits: readonly Edit[], h
       .map((span) => ({ ...span, text: MASK }))
     const local = (all: readonly Edit[]): Edit[] =>
       all.map(({ start, end, text }) => ({
-        // A text over several lines may begin before the first line that is shown, or end behind the last.
+        // A span may start before the first shown line, or end after the last.
         start: Math.max(start, hunk.start) - hunk.start,
         end: Math.min(end, hunk.end) - hunk.start,
         text,
@@ -46,7 +46,7 @@ export function textDiff(path: string, before: string, edits: readonly Edit[], h
   return body.length === 0 ? '' : [`--- ${path}`, `+++ ${path}`, ...body].join('\n')
 }
 
-/** With their newlines, so that a last line without one can be told. */
+/** With newlines, so that a missing one at the end is visible. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }

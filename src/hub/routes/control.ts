@@ -49,6 +49,5 @@ function refuseUnlessHuman(pid: number, hubFile: string): void {
   if (lookUnswayed().hasOpenToWrite(pid, realpathSync(hubFile)) === false)
     throw new HeimdallError('PERSON_REQUIRED', `process ${pid} did not ask for this link`)
   const acting = whoActs(pid)
-  if (!acting.person)
-    throw new HeimdallError('PERSON_REQUIRED', `a link takes a person at a terminal: ${acting.reason}`)
+  if (!acting.person) throw new HeimdallError('PERSON_REQUIRED', `a link needs a human at a terminal: ${acting.reason}`)
 }
