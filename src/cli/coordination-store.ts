@@ -12,6 +12,7 @@ import { fleetDoor } from '../fleet/door.ts'
 import { FLEET_CHECK_OLD_MS } from '../limits.ts'
 import { type Person, requirePerson } from '../person.ts'
 import type { Context } from './command.ts'
+import { usageError } from './usage-error.ts'
 
 /** For commands that may change the store. */
 export async function withStore<T>(context: Context, act: (db: Coordination) => T | Promise<T>): Promise<T> {
@@ -64,8 +65,7 @@ export async function actorFor(
 ): Promise<AgentActor> {
   const asking = askingHere(context.env, named)
   const found = caller(db, asking)
-  if (found.as === 'everybody')
-    throw new HeimdallError('USAGE', `${flag} is required`, { hint: `pass ${flag} ID, or set BB_AGENT` })
+  if (found.as === 'everybody') throw usageError(`${flag} is required`, `pass ${flag} ID, or set BB_AGENT`)
   // Seed 002's agents are registered by name before they act; a session has an identity of its own.
   if (found.agent === undefined && found.proof !== 'process' && found.refused === undefined)
     throw db.store.read((rows) => unknownAgent(named ?? found.haid, rows))

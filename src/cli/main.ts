@@ -13,6 +13,7 @@ import { renamed } from './renames.ts'
 import { safeJson } from './render/json.ts'
 import { print } from './stdout.ts'
 import { VERSION } from './version.ts'
+import { usageError } from './usage-error.ts'
 
 export interface Streams {
   readonly stdin: NodeJS.ReadStream
@@ -87,9 +88,7 @@ function refuseRenamed(line: readonly string[], found: FoundCommand | undefined,
   const count = found === undefined ? 0 : found.calledAs.split(' ').length - 1
   const right = isNoun && count === 0 ? undefined : renamed(line, count, names)
   if (right === undefined) return
-  throw new HeimdallError('USAGE', `unknown command: ${escapeControls(['heimdall', ...line].join(' '))}`, {
-    hint: escapeControls(right),
-  })
+  throw usageError(`unknown command: ${escapeControls(['heimdall', ...line].join(' '))}`, escapeControls(right))
 }
 
 /** The first word that is not a global flag or its value. */
@@ -126,29 +125,31 @@ async function overviewOrUnknown(
     if (asksHelp(globals) || (prefix === 'hm' && globals.length === 0))
       return await sayHelp(streams, prefix, overview, json)
     const missing = `a command is missing after ${prefix}`
-    if (json) throw new HeimdallError('USAGE', missing, { hint: `${prefix} --help` })
+    if (json) throw usageError(missing, `${prefix} --help`)
     await print(streams.stderr, await folded(streams.stderr, `error: ${missing}\n\n${overview}`))
     return EXIT.usage
   }
   if (next.startsWith('-'))
-    throw new HeimdallError('USAGE', `unknown flag ${printable(next)} before a command`, {
-      hint: `flags of a command follow its name; before it go ${Object.keys(GLOBAL_FLAGS)
+    throw usageError(
+      `unknown flag ${printable(next)} before a command`,
+      `flags of a command follow its name; before it go ${Object.keys(GLOBAL_FLAGS)
         .map((flag) => `--${flag}`)
         .join(', ')}`,
-    })
+    )
   const end = rest.findIndex((word) => word.startsWith('-'))
   const typed = end < 0 ? rest : rest.slice(0, end)
   const { suggestCommand } = await import('./suggest-command.ts')
   const close = suggestCommand(await allCommands(), path, typed)
   const isTopic = isHelp && (await import('./commands/help.ts')).isTopic(typed.join(' '))
   const asTyped = isHelp ? [bin, 'help', ...path.slice(1), ...typed] : [...path, ...typed]
-  throw new HeimdallError('USAGE', `unknown command: ${escapeControls(asTyped.join(' '))}`, {
-    hint: isTopic
+  throw usageError(
+    `unknown command: ${escapeControls(asTyped.join(' '))}`,
+    isTopic
       ? `heimdall help ${typed.join(' ')} shows it`
       : close === undefined
         ? `${prefix} --help lists the commands`
         : `did you mean ${close}?`,
-  })
+  )
 }
 
 async function sayHelp(streams: Streams, topic: string, text: string, json: boolean): Promise<number> {

@@ -6,6 +6,7 @@ import { quoted } from '../quoted.ts'
 import { nearest } from '../suggest.ts'
 import { type CommandSpec, type FlagSpec, type Input, isSwitch } from './command.ts'
 import { FLAG_MEANINGS } from './renames.ts'
+import { usageError } from './usage-error.ts'
 
 /** What a flag takes at most, where it has no bound of its own. */
 const INTEGER_MAX = 999_999_999_999_999
@@ -255,5 +256,5 @@ function unexpected(calledAs: string, argument: string, hint: string | undefined
 }
 
 function usage(calledAs: string, message: string, hint?: string): HeimdallError {
-  return new HeimdallError('USAGE', message, { hint: hint ?? `${calledAs} --help shows what it takes` })
+  return usageError(message, hint ?? `${calledAs} --help shows what it takes`)
 }

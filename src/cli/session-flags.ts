@@ -15,6 +15,7 @@ import { onDisk } from '../storage/faults.ts'
 import { terminalSize } from '../user-terminal.ts'
 import { type LogLevel, SESSION_DEFAULTS, type SessionOptions } from '../wire/session-options.ts'
 import type { CommandSpec, Context, FlagSpec, InputOf } from './command.ts'
+import { usageError } from './usage-error.ts'
 
 export const socketDir = {
   value: 'DIR',
@@ -142,12 +143,9 @@ const REPLACEMENT = '\u{fffd}'
 function checkArgumentBytes(command: readonly string[]): void {
   const changed = command.find((word) => word.includes(REPLACEMENT))
   if (changed === undefined || isUtf8(ownCommandLine())) return
-  throw new HeimdallError(
-    'USAGE',
+  throw usageError(
     `the argument ${printable(changed)} is not UTF-8, and would reach the command changed`,
-    {
-      hint: 'put the command into a script, and run that: hm run -- sh FILE',
-    },
+    'put the command into a script, and run that: hm run -- sh FILE',
   )
 }
 
@@ -166,10 +164,9 @@ export function checkStart(
   command: readonly string[],
   example: string,
 ): void {
-  if (command.length === 0)
-    throw new HeimdallError('USAGE', 'no command to run', { hint: `put it after --: ${example}` })
+  if (command.length === 0) throw usageError('no command to run', `put it after --: ${example}`)
   if (wait === true && detach !== true)
-    throw new HeimdallError('USAGE', '--wait goes with --detach; without --detach, run stays attached anyway')
+    throw usageError('--wait goes with --detach; without --detach, run stays attached anyway')
 }
 
 export interface PlaceFlags extends DirFlag {
@@ -180,9 +177,10 @@ export async function placeOf(context: Context, flags: PlaceFlags): Promise<Look
   const { host } = flags
   if (host === undefined) return { dir: await socketDirOf(context, flags) }
   if (flags['socket-dir'] !== undefined)
-    throw new HeimdallError('USAGE', '--socket-dir is a folder of this machine, --host names another machine', {
-      hint: 'the other machine has its own setting socket_dir',
-    })
+    throw usageError(
+      '--socket-dir is a folder of this machine, --host names another machine',
+      'the other machine has its own setting socket_dir',
+    )
   const { parseSshHost } = await import('../sessions/remote/ssh.ts')
   return { machine: { host: parseSshHost(host), env: context.env, clock: context.clock } }
 }
@@ -230,9 +228,7 @@ export async function sessionAround(context: Context, dir: string): Promise<stri
 export async function givenOrAround(context: Context, flags: DirFlag, id: string | undefined): Promise<string> {
   const found = id ?? (await sessionAround(context, await socketDirOf(context, flags)))
   if (found !== undefined) return found
-  throw new HeimdallError('USAGE', 'no session given, and this terminal is not inside one', {
-    hint: 'name a session; hm ls lists them',
-  })
+  throw usageError('no session given, and this terminal is not inside one', 'name a session; hm ls lists them')
 }
 
 /** For exit records: who ended a session. */

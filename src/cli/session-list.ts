@@ -10,12 +10,14 @@ import { listSessions } from '../sessions/session-files.ts'
 import { type FleetAgent, hasEnded } from '../spine/fleet/fleet.ts'
 import { lookAtFleet } from '../spine/fleet/look.ts'
 import type { Answer, Context } from './command.ts'
+import { consent } from './consent.ts'
 import { fleetOptions } from './fleet-options.ts'
 import { fittedLines } from './render/columns.ts'
 import { shortSpan } from './render/fleet-text.ts'
 import { renderTable } from './render/style.ts'
 import { type DirFlag, type PlaceFlags, placeOf, sessionAround } from './session-flags.ts'
 import { readTypedLine } from './stdin.ts'
+import { usageError } from './usage-error.ts'
 
 export interface ListFlags extends PlaceFlags {
   readonly all?: boolean | undefined
@@ -144,9 +146,7 @@ export async function chooseSession(context: Context, flags: PlaceFlags, around:
     })
   if (others.length === 0) return first.id
   if (context.stdin.isTTY && context.stdout.isTTY && !context.json) return await pick(context, sessions)
-  throw new HeimdallError('USAGE', `${sessions.length} sessions run: name one of them`, {
-    hint: sessions.map(({ id }) => id).join(', '),
-  })
+  throw usageError(`${sessions.length} sessions run: name one of them`, sessions.map(({ id }) => id).join(', '))
 }
 
 const isWaiting = ({ needs_input: needs }: ListedSession): boolean => needs?.value === true
@@ -166,7 +166,7 @@ async function pick(context: Context, sessions: readonly ListedSession[]): Promi
     const word = await readTypedLine(context.stdin)
     const found = sessions.find(({ id }) => id === word) ?? sessions[Number(word) - 1]
     if (found !== undefined) return found.id
-    if (word === undefined || word === 'q') throw new HeimdallError('USAGE', 'no session was chosen')
+    if (word === undefined || word === 'q') throw usageError('no session was chosen')
   }
 }
 
@@ -180,18 +180,18 @@ export async function targetsHere(context: Context, flags: DirFlag, isYes: boole
   if (running.length < all.length) context.note(`session ${around} is the session of this terminal and is not ended`)
   if (running.length === 0) return []
   const rows = running.map((agent) => agentCells(rowOf(agent), Date.parse(at)))
-  if (!isYes) {
-    const { stdin, stderr } = context
-    const count = running.length === 1 ? '1 session' : `${running.length} sessions`
-    if (context.json || !stdin.isTTY || !stderr.isTTY)
-      throw new HeimdallError('CONSENT_REQUIRED', `${count} of ${project.name} would be ended`, {
-        hint: `${context.calledAs} --all --yes ends them without asking`,
-      })
-    context.note(fittedLines([AGENT_HEADER, ...rows], context.style, '').join('\n'))
-    stderr.write(`End ${running.length === 1 ? 'this session' : `these ${count}`} of ${project.name}? [y/N] `)
-    if (!/^y(es)?$/i.test((await readTypedLine(stdin)) ?? ''))
-      throw new HeimdallError('INTERRUPTED', 'no session was ended')
-  }
+  const count = running.length === 1 ? '1 session' : `${running.length} sessions`
+  const isAgreed = await consent(
+    context,
+    isYes,
+    fittedLines([AGENT_HEADER, ...rows], context.style).join('\n'),
+    `End ${running.length === 1 ? 'this session' : `these ${count}`} of ${project.name}?`,
+    {
+      what: `${count} of ${project.name} would be ended`,
+      hint: `${context.calledAs} --all --yes ends them without asking`,
+    },
+  )
+  if (!isAgreed) throw new HeimdallError('INTERRUPTED', 'no session was ended')
   return running.flatMap(({ session_id: id, socket_dir: dir }) =>
     id === null || dir === null ? [] : { id, find: () => locate({ dir }, id, context.note) },
   )

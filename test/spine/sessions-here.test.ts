@@ -61,7 +61,7 @@ test('kill --all ends the sessions of this repository and no other, asks first, 
   const refused = await here.run('heimdall', ['kill', '--all'])
   expect([refused.code, refused.stdout]).toEqual([2, ''])
   expect(refused.stderr).toMatch(
-    /^error: 2 sessions of \S+ would be ended\nhint: heimdall kill --all --yes ends them without asking\n$/,
+    /^error: 2 sessions of \S+ would be ended, and this command cannot ask: it has no terminal\nhint: heimdall kill --all --yes ends them without asking\n$/,
   )
   const human = atTerminal({ home: here.root, env: here.env }, ['kill', '--all'], { bin: 'heimdall' })
   await human.see(/End these 2 sessions of \S+\? \[y\/N\]/)
@@ -89,7 +89,7 @@ test('commands that block say at a terminal what they wait for and how to leave'
   await here.run('hm', ['run', '--id', 'build', '--detach', '--', 'cat'])
   const place = { home: here.root, env: here.env }
   const waiting = atTerminal(place, ['wait', 'build'])
-  await waiting.see('waiting for session build: exit; Ctrl-C stops waiting, the session goes on')
+  await waiting.see('waiting for session build: exit; Ctrl-C stops waiting and leaves it running')
   const following = atTerminal(place, ['logs', 'build', '-f'], { bin: 'heimdall' })
   await following.see('following session build until it ends; Ctrl-C stops')
   await here.run('heimdall', ['kill', 'build'])

@@ -10,6 +10,7 @@ import { factsOf } from '../../runs/run-facts.ts'
 import { knownRun } from '../../runs/known-run.ts'
 import { requestsIn, withApprovals } from '../../runs/open-questions.ts'
 import { type Answer, command, type Command, type Context, type FlagSpec } from '../command.ts'
+import { usageError } from '../usage-error.ts'
 
 const FIELDS =
   'id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times, answer, answered_by, answered_at, lasts, of_rule, closed_at'
@@ -62,7 +63,7 @@ export const commands: readonly Command[] = [
       if (flags.show !== undefined) return showCall(context, flags.show)
       if (args.id.length > 0) return answer(context, args.id, 'allow', flags)
       if (lastsOf(flags) !== undefined || flags.rule === true)
-        throw new HeimdallError('USAGE', 'no id given', { hint: 'heimdall approve lists the calls that wait' })
+        throw usageError('no id given', 'heimdall approve lists the calls that wait')
       return await list(context, flags.all === true)
     },
   }),
@@ -190,7 +191,7 @@ function lastsOf({ once, for: ms, run }: AnswerFlags): Lasts | undefined {
     ...(ms === undefined ? [] : [{ kind: 'for', ms } as const]),
     ...(run === true ? [{ kind: 'run' } as const] : []),
   ]
-  if (given.length > 1) throw new HeimdallError('USAGE', 'give only one of --once, --for and --run')
+  if (given.length > 1) throw usageError('give only one of --once, --for and --run')
   return given[0]
 }
 
@@ -215,12 +216,9 @@ function withId(id: string, all: readonly Found[]): Found {
       hint: 'heimdall approve lists the calls that wait',
     })
   if (more.length > 0)
-    throw new HeimdallError(
-      'USAGE',
+    throw usageError(
       `${id} matches several waiting calls: ${[found, ...more].map(({ request }) => `${request.id} (${request.tool_name})`).join(', ')}`,
-      {
-        hint: 'give more characters of the id',
-      },
+      'give more characters of the id',
     )
   return found
 }

@@ -2,7 +2,6 @@
 import { buildBrief } from '../../briefing/brief.ts'
 import type { Planning } from '../../briefing/planning.ts'
 import type { MessageVerdict } from '../../briefing/verdict.ts'
-import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { MESSAGE_BYTES_MAX } from '../../limits.ts'
 import { unescapeColumn } from '../../storage/columns.ts'
@@ -12,6 +11,7 @@ import { briefingNames, listOf, logCost, loggedFlags, newMessageId, planningOf }
 import { readInput } from '../input-file.ts'
 import { readAll, readLines } from '../stdin.ts'
 import { print } from '../stdout.ts'
+import { usageError } from '../usage-error.ts'
 
 // zod and the schema are loaded only by the commands that validate or print a message.
 const verdicts = () => import('../../briefing/verdict.ts')
@@ -92,8 +92,7 @@ export const commands: readonly Command[] = [
     examples: { 'heimdall protocol log 5': 'prints the last five actions' },
     output: 'lines: list of {ts, actor, action, detail}',
     run: async (context, { args: { count = '20' } }) => {
-      if (!/^\d{1,9}$/.test(count))
-        throw new HeimdallError('USAGE', `COUNT must be a whole number, got ${printable(count)}`)
+      if (!/^\d{1,9}$/.test(count)) throw usageError(`COUNT must be a whole number, got ${printable(count)}`)
       const lines = tail(planningOf(context), Number(count))
       const rows = lines.map((line) => {
         const [ts = '', actor = '', action = '', detail = ''] = line.split('\t').map(unescapeColumn)

@@ -1,10 +1,10 @@
 // Commands for what finished work leaves to other agents: `heimdall capsule`, and the launcher `heimdall-task-result`.
 import { hydratedText } from '../../briefing/capsule-text.ts'
 import { closureIds, hydrate, listCapsules, showCapsule, writeCapsule } from '../../briefing/capsules.ts'
-import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { type ArgSpec, type Command, command, type FlagSpec } from '../command.ts'
 import { briefingNames, listOf, logCost, loggedFlags, newMessageId, planningOf } from '../planning-of.ts'
+import { usageError } from '../usage-error.ts'
 
 const capsuleFlags = {
   what: { value: 'TEXT', required: true, help: 'what was done' },
@@ -116,7 +116,7 @@ export const commands: readonly Command[] = [
       const id = flags['msg-id'] ?? newMessageId(context, 'tr')
       const criteria = listOf(flags.criteria).map((entry) => {
         if (/^\d{1,9}$/.test(entry)) return Number(entry)
-        throw new HeimdallError('USAGE', `--criteria takes whole numbers such as 1,2,4; got ${printable(entry)}`)
+        throw usageError(`--criteria takes whole numbers such as 1,2,4; got ${printable(entry)}`)
       })
       const message = finishTask(planning, { ...flags, msgId: id, criteria, depends: listOf(flags.depends) })
       const text = JSON.stringify(message)

@@ -29,6 +29,7 @@ import { nearest } from '../../suggest.ts'
 import type { Answer, Context } from '../command.ts'
 import { callerOf, ledgerActor, personIn, renewingActor, withStore, withStoreToRead } from '../coordination-store.ts'
 import { renderTable } from '../render/style.ts'
+import { usageError } from '../usage-error.ts'
 
 /** Seed 000's exit code for a collision. */
 const COLLISION = 3
@@ -66,9 +67,10 @@ const SUBCOMMANDS = ['check', 'list', 'release', 'takeover', 'renew', 'wait', 'r
 function refuseMistyped(context: Context, [first = '']: readonly string[]): void {
   const close = /^[a-z]+$/.test(first) ? nearest(first, SUBCOMMANDS) : undefined
   if (close !== undefined && !existsSync(context.resolve(first)))
-    throw new HeimdallError('USAGE', `unknown command: heimdall claim ${first}`, {
-      hint: `did you mean heimdall claim ${close}? A path is written ./${first}`,
-    })
+    throw usageError(
+      `unknown command: heimdall claim ${first}`,
+      `did you mean heimdall claim ${close}? A path is written ./${first}`,
+    )
 }
 
 export const takeOver = (
@@ -78,7 +80,7 @@ export const takeOver = (
 ): Promise<Answer> =>
   withStore(context, async (db) => {
     const force = flags.force === true ? (await personIn(context, db, '--force', null)).name : undefined
-    if (force !== undefined && flags.reason === undefined) throw new HeimdallError('USAGE', '--force needs --reason')
+    if (force !== undefined && flags.reason === undefined) throw usageError('--force needs --reason')
     const takeover = force === undefined ? ('stale' as const) : { force, reason: flags.reason ?? '' }
     const actor = await ledgerActor(context, db, flags.agent)
     return answer(context, db, await claimScopes(db, actor, { ...requestOf(context, scopes, flags), takeover }))
@@ -245,9 +247,7 @@ export const history = (
 ): Promise<Answer> => {
   const unknown = flags.type.find((type) => !EVENT_TYPES.includes(type) && !type.startsWith('TASK_'))
   if (unknown !== undefined)
-    throw new HeimdallError('USAGE', `unknown event type ${printable(unknown)}`, {
-      hint: `known: ${EVENT_TYPES.join(', ')} and TASK_…`,
-    })
+    throw usageError(`unknown event type ${printable(unknown)}`, `known: ${EVENT_TYPES.join(', ')} and TASK_…`)
   return withStoreToRead(
     context,
     (db) => {

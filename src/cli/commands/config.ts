@@ -21,6 +21,7 @@ import { nearest } from '../../suggest.ts'
 import { isTrusted, sha256, trustDir, trustRecordPath } from '../../trust.ts'
 import { type Answer, type ArgSpec, type Command, command, type Context } from '../command.ts'
 import { renderTable } from '../render/style.ts'
+import { usageError } from '../usage-error.ts'
 
 const TRUST = 'heimdall trust'
 const keyArg = { name: 'key', help: 'a key that heimdall config list shows' } as const satisfies ArgSpec
@@ -32,9 +33,10 @@ function settingNamed(key: string): ConfigKey {
   const close = nearest(key, known)
   const near = [...new Set([close ?? [], known.filter((one) => one.split('_').includes(key))].flat())]
   const list = 'heimdall config list shows all settings'
-  throw new HeimdallError('USAGE', `unknown setting ${printable(key)}`, {
-    hint: near.length === 0 ? list : `did you mean ${near.join(' or ')}? ${list}`,
-  })
+  throw usageError(
+    `unknown setting ${printable(key)}`,
+    near.length === 0 ? list : `did you mean ${near.join(' or ')}? ${list}`,
+  )
 }
 
 /** Settings with those of the repository's store. If the store cannot be read, `heimdall doctor` explains it; the rest is shown. */
@@ -76,9 +78,7 @@ async function setInUsersFile({ env }: Context, key: ConfigKey, text: string): P
   const path = join(configDir(env), CONFIG_FILE)
   const { type, help } = CONFIG_KEYS[key]
   if (LISTS.includes(type))
-    throw new HeimdallError('USAGE', `${key} is a table or a list, which this command cannot set`, {
-      hint: `edit ${path}: ${help}`,
-    })
+    throw usageError(`${key} is a table or a list, which this command cannot set`, `edit ${path}: ${help}`)
   const { withSetting } = await import('../../config-edit.ts')
   requirePerson('heimdall config set')
   const value = settingFromText(type, text, key)
@@ -99,8 +99,7 @@ interface TrustRecord {
 
 function projectFile(context: Context, file: string = CONFIG_FILE): { readonly path: string; readonly text: string } {
   const path = context.resolve(file)
-  if (isUsersFile(context.env, path))
-    throw new HeimdallError('USAGE', `${path} is your own settings file, which needs no trust`)
+  if (isUsersFile(context.env, path)) throw usageError(`${path} is your own settings file, which needs no trust`)
   const text = readConfigFile(path, 'project')
   if (text === undefined) throw new HeimdallError('CONFIG_UNREADABLE', `no such file: ${path}`)
   return { path, text }

@@ -13,6 +13,7 @@ import { column, columnRight } from '../render/columns.ts'
 import { foldText } from '../render/fold.ts'
 import { renderTable, type Style } from '../render/style.ts'
 import { runScope } from '../this-repository.ts'
+import { usageError } from '../usage-error.ts'
 
 export const commands: readonly Command[] = [
   command({
@@ -73,7 +74,7 @@ export const commands: readonly Command[] = [
 
 function oneOf(named: string | undefined, flag: string | undefined): string | undefined {
   if (named !== undefined && flag !== undefined && named !== flag)
-    throw new HeimdallError('USAGE', `two agents are named: ${printable(named)} and ${printable(flag)}`)
+    throw usageError(`two agents are named: ${printable(named)} and ${printable(flag)}`)
   return named ?? flag
 }
 
@@ -81,13 +82,12 @@ function sinceOf(
   { today, since }: { readonly today: boolean | undefined; readonly since: string | undefined },
   nowMs: number,
 ): number | undefined {
-  if (today === true && since !== undefined) throw new HeimdallError('USAGE', '--today does not go with --since')
+  if (today === true && since !== undefined) throw usageError('--today does not go with --since')
   if (today === true) return new Date(nowMs).setHours(0, 0, 0, 0)
   if (since === undefined) return undefined
   const ms = momentIn(since, nowMs)
   if (ms !== undefined) return ms
-  throw new HeimdallError(
-    'USAGE',
+  throw usageError(
     `--since takes how long ago (90s, 2h, 7d) or a time (2026-11-16, 2026-11-16T08:00Z), got ${printable(since)}`,
   )
 }

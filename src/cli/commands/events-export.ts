@@ -22,6 +22,7 @@ import { CSV_COLUMNS, csvRow } from './event-text.ts'
 import type { exportSpec } from './events.ts'
 import { noteAwaited, scopeOf, searchOf } from './events-search.ts'
 import { TextOut } from '../text-out.ts'
+import { usageError } from '../usage-error.ts'
 
 type Flags = InputOf<typeof exportSpec>['flags']
 
@@ -71,14 +72,11 @@ function refuseMixtures(flags: Readonly<Record<string, unknown>>): void {
   const given = (names: readonly string[]): string | undefined => names.find((name) => flags[name] !== undefined)
   const ofTraces = given(['follow', 'with-previews'])
   if (flags['otlp'] === undefined && ofTraces !== undefined)
-    throw new HeimdallError('USAGE', `--${ofTraces} needs --otlp`, {
-      hint: 'heimdall events tail --follow --json prints new events as JSONL',
-    })
+    throw usageError(`--${ofTraces} needs --otlp`, 'heimdall events tail --follow --json prints new events as JSONL')
   const ofText = flags['otlp'] === undefined ? undefined : given(['format', 'out'])
-  if (ofText !== undefined) throw new HeimdallError('USAGE', `--${ofText} does not go with --otlp`)
+  if (ofText !== undefined) throw usageError(`--${ofText} does not go with --otlp`)
   const ofRecorded = flags['follow'] === true ? given([...OF_CALLS, 'agent', 'since', 'until', 'file']) : undefined
-  if (ofRecorded !== undefined)
-    throw new HeimdallError('USAGE', `--${ofRecorded} does not go with --follow, which exports whole runs`)
+  if (ofRecorded !== undefined) throw usageError(`--${ofRecorded} does not go with --follow, which exports whole runs`)
 }
 
 const OF_CALLS = ['server', 'tool', 'decision', 'rule', 'reason', 'status', 'text']

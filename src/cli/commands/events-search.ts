@@ -20,6 +20,7 @@ import { type RunScope, runScope } from '../this-repository.ts'
 import { callText, CallRows, eventLine, TABLE_HEADER, tableRow, TSV_HEADER, tsvRow } from './event-text.ts'
 import type { eventsSpec, exportSpec, showSpec, tailSpec } from './events.ts'
 import { TextOut } from '../text-out.ts'
+import { usageError } from '../usage-error.ts'
 
 export const query: Run<typeof eventsSpec> = async (context, { flags }) => {
   const { limit, order, type } = flags
@@ -154,15 +155,14 @@ function knownValue(
 ): string | undefined {
   const value = typed?.toUpperCase()
   if (value === undefined || isSeedName || known.includes(value) || /[*?[]/.test(value)) return value
-  throw new HeimdallError('USAGE', `${flag} takes ${known.join(', ')}; got ${printable(typed ?? '')}`)
+  throw usageError(`${flag} takes ${known.join(', ')}; got ${printable(typed ?? '')}`)
 }
 
 export function moment(flag: string, text: string | undefined, clock: Clock): number | undefined {
   if (text === undefined) return undefined
   const ms = momentIn(text, clock.wallMs())
   if (ms !== undefined) return ms
-  throw new HeimdallError(
-    'USAGE',
+  throw usageError(
     `${flag} takes how long ago (90s, 2h, 7d) or a time (2026-11-16, 2026-11-16T08:00Z), got ${printable(text)}`,
   )
 }

@@ -14,6 +14,7 @@ import { askHidden } from '../hidden-prompt.ts'
 import { plural } from '../render/fleet-text.ts'
 import { readAll, readTypedLine } from '../stdin.ts'
 import { VERSION } from '../version.ts'
+import { usageError } from '../usage-error.ts'
 
 export const urlFile = {
   value: 'FILE',
@@ -37,9 +38,10 @@ const OWNER_URL =
 export async function databaseUrl(context: Context, file: string | undefined): Promise<string> {
   const text = (await urlText(context, file)).trim()
   if (text === '' || text.length > FLEET_URL_BYTES_MAX || /\s/.test(text))
-    throw new HeimdallError('USAGE', 'no database URL given', {
-      hint: `${context.calledAs} < FILE, or --url-file FILE: one line, postgres://role:password@host:5432/database`,
-    })
+    throw usageError(
+      'no database URL given',
+      `${context.calledAs} < FILE, or --url-file FILE: one line, postgres://role:password@host:5432/database`,
+    )
   return text
 }
 
@@ -51,7 +53,7 @@ async function urlText(context: Context, file: string | undefined): Promise<stri
       : (await readAll(stdin, FLEET_URL_BYTES_MAX)).toString('utf8')
   const path = context.resolve(file)
   const bytes = readFileIfThere(path)
-  if (bytes === undefined) throw new HeimdallError('USAGE', `no file ${path}`)
+  if (bytes === undefined) throw usageError(`no file ${path}`)
   return bytes.toString('utf8')
 }
 
@@ -62,9 +64,10 @@ async function confirmRemoval(context: Context, { project, name, seq, members }:
   const { stdin, stderr } = context
   const what = `fleet ${printable(name)} (${project}) is at entry ${seq} and has ${plural(members, 'member')}`
   if (!stdin.isTTY || !stderr.isTTY)
-    throw new HeimdallError('USAGE', `${what}; removing it without a terminal requires --yes`, {
-      hint: `${context.calledAs} --project ${project} --yes`,
-    })
+    throw usageError(
+      `${what}; removing it without a terminal requires --yes`,
+      `${context.calledAs} --project ${project} --yes`,
+    )
   stderr.write(`${what}. Type its name to remove it: `)
   if ((await readTypedLine(stdin)) !== name) throw new HeimdallError('INTERRUPTED', 'nothing was removed')
 }

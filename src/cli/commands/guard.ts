@@ -6,6 +6,7 @@ import type { CheckedHook } from '../../spine/guard/check-hook.ts'
 import { isCommitClear } from '../../spine/guard/commit-clear.ts'
 import type { Hook, RemovedHook } from '../../spine/guard/git-hooks.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
+import { usageError } from '../usage-error.ts'
 
 const UNINSTALLED: Readonly<Record<RemovedHook['outcome'], string>> = {
   removed: 'removed',
@@ -69,8 +70,7 @@ export const commands: readonly Command[] = [
       'hook, outcome (clear, warn, refuse or unchecked), collisions (agentId, haid, liveness, held, paths, task, expiresAt)',
     run: async (context, { args }) => {
       const hook = GUARD_HOOKS.find((known) => known === args.hook)
-      if (hook === undefined)
-        throw new HeimdallError('USAGE', `unknown hook ${args.hook}`, { hint: `known: ${GUARD_HOOKS.join(', ')}` })
+      if (hook === undefined) throw usageError(`unknown hook ${args.hook}`, `known: ${GUARD_HOOKS.join(', ')}`)
       if (hook === 'pre-commit' && (await isCommitClear(context))) return answerOf(hook, 'clear', [])
       return await checkFully(context, hook, args.words)
     },

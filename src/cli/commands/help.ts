@@ -1,6 +1,6 @@
 // heimdall help: the overview, the page of a command, or a topic.
 import { CONFIG_KEYS } from '../../config.ts'
-import { ERRORS, HeimdallError } from '../../errors.ts'
+import { ERRORS } from '../../errors.ts'
 import { command, type Command } from '../command.ts'
 import { allCommands } from '../nouns.ts'
 import { contractExitRows, exitCodeRows } from '../render/exit-codes.ts'
@@ -8,6 +8,7 @@ import { renamed } from '../renames.ts'
 import { foldText } from '../render/fold.ts'
 import { columns, helpFor } from '../render/help.ts'
 import { suggestCommand } from '../suggest-command.ts'
+import { usageError } from '../usage-error.ts'
 
 const TOPICS: Readonly<Record<string, () => string>> = {
   'exit-codes': () =>
@@ -70,7 +71,5 @@ function page(all: readonly Command[], topic: string, isAll: boolean): string {
   if (name !== undefined) return helpFor(all, name, isAll)
   const close = suggestCommand(all, ['heimdall'], topic.split(' '))
   const otherwise = close === undefined ? `topics: ${Object.keys(TOPICS).join(', ')}` : `did you mean ${close}?`
-  throw new HeimdallError('USAGE', `no command or topic ${JSON.stringify(topic)}`, {
-    hint: renamed(topic.split(' '), 0, names) ?? otherwise,
-  })
+  throw usageError(`no command or topic ${JSON.stringify(topic)}`, renamed(topic.split(' '), 0, names) ?? otherwise)
 }

@@ -25,6 +25,7 @@ import {
   whoEnds,
 } from '../session-flags.ts'
 import { commands as reading } from './hm-read.ts'
+import { usageError } from '../usage-error.ts'
 
 const ownId = { name: 'id', help: 'id of the session; default: the session that this runs in', optional: true } as const
 
@@ -195,8 +196,7 @@ const report = command({
   run: async (context, { flags, args }) => {
     const evidence = flags['needs-input']
     const needsInput = evidence !== undefined
-    if (needsInput === (flags.working === true))
-      throw new HeimdallError('USAGE', 'give one of --needs-input WHY and --working')
+    if (needsInput === (flags.working === true)) throw usageError('give one of --needs-input WHY and --working')
     const name = args.id ?? (await sessionAround(context, await socketDirOf(context, flags)))
     if (name === undefined) return { data: { id: null, needs_input: needsInput }, text: '' }
     const located = await locateSession(context, flags, name)

@@ -18,6 +18,7 @@ import { inlineText } from '../../cells/plain-text.ts'
 import { renderTable } from '../render/style.ts'
 import { socketDir } from '../session-flags.ts'
 import { VERSION } from '../version.ts'
+import { usageError } from '../usage-error.ts'
 
 interface UpFlags {
   readonly port: number
@@ -267,7 +268,7 @@ async function joinOther(context: Context, folders: readonly string[], flags: Up
 function hostName(name: string): string {
   const plain = name.toLowerCase()
   if (/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(plain)) return plain
-  throw new HeimdallError('USAGE', `--allow-host takes a host name, got ${JSON.stringify(name)}`)
+  throw usageError(`--allow-host takes a host name, got ${JSON.stringify(name)}`)
 }
 
 /** In a checkout the commands may not be in PATH. */

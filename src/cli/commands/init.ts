@@ -39,9 +39,10 @@ import {
 import { type ArgSpec, type Command, command, type Context, type FlagSpec } from '../command.ts'
 import { hookHost, runHook } from '../quick-hook.ts'
 import { renderTable } from '../render/style.ts'
-import { textDiff } from '../render/text-diff.ts'
+import { textDiff } from '../../hosts/text-diff.ts'
 import { consent } from '../consent.ts'
 import { diffText, fileData, hostsNamed, isChanged, planText } from '../render/plan-text.ts'
+import { usageError } from '../usage-error.ts'
 
 const hostArg = {
   name: 'host',
@@ -345,11 +346,8 @@ export const commands: readonly Command[] = [
     run: async ({ env, cwd, stdin }, { args, flags }) => {
       const host = hookHost(args.host)
       if (host === undefined)
-        throw new HeimdallError('USAGE', `no hooks for host ${printable(args.host)}`, {
-          hint: `known hosts: ${HOOK_HOSTS.join(', ')}`,
-        })
-      if (stdin.isTTY)
-        throw new HeimdallError('USAGE', 'no payload on stdin: hosts call this command', { hint: 'heimdall init' })
+        throw usageError(`no hooks for host ${printable(args.host)}`, `known hosts: ${HOOK_HOSTS.join(', ')}`)
+      if (stdin.isTTY) throw usageError('no payload on stdin: hosts call this command', 'heimdall init')
       return { data: null, text: '', streamed: true, exit: await runHook(host, flags.strict === true, env, cwd) }
     },
   }),

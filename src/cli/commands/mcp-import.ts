@@ -23,6 +23,7 @@ import { consent } from '../consent.ts'
 import { EachFile } from '../each-file.ts'
 import { diffText, fileData, hostsNamed, isChanged, isUnasked, planText } from '../render/plan-text.ts'
 import type { importSpec, restoreSpec } from './mcp.ts'
+import { usageError } from '../usage-error.ts'
 
 type Server = Parameters<typeof planText>[0][number]['servers'][number]
 
@@ -110,7 +111,7 @@ export const importHosts: Run<typeof importSpec> = async (context, { args, flags
 /** Those named; without a name all that have a configuration file here, and which those are. */
 function hostsToImport(context: Context, named: readonly string[], where: Whereabouts): HostName[] {
   if (named.length > 0) return hostsNamed(named)
-  if (context.isSeedName) throw new HeimdallError('USAGE', 'HOST is missing', { hint: `${context.calledAs} --help` })
+  if (context.isSeedName) throw usageError('HOST is missing', `${context.calledAs} --help`)
   const hosts = HOST_NAMES.filter((host) => configFiles(host, where).length > 0)
   if (hosts.length === 0)
     throw new HeimdallError('HOST_NOT_FOUND', 'no host has a configuration file here', {
@@ -158,8 +159,7 @@ function imported(hosts: readonly HostName[], done: readonly Planned<ImportedSer
 
 export const restoreHosts: Run<typeof restoreSpec> = async (context, { args, flags }) => {
   const { env } = context
-  if (args.host.length === 0 && context.isSeedName)
-    throw new HeimdallError('USAGE', 'HOST is missing', { hint: `${context.calledAs} --help` })
+  if (args.host.length === 0 && context.isSeedName) throw usageError('HOST is missing', `${context.calledAs} --help`)
   const where = { env, cwd: context.cwd, platform: process.platform }
   const named = args.host.length === 0 ? HOST_NAMES : hostsNamed(args.host)
   const found = named.map((host) => ({ host, ...importedFiles(host, where, flags.shared === true) }))

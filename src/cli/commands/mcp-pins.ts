@@ -9,6 +9,7 @@ import { quoted } from '../../quoted.ts'
 import { didYouMean } from '../../suggest.ts'
 import { type Command, command, type Context } from '../command.ts'
 import { renderTable, type Style } from '../render/style.ts'
+import { usageError } from '../usage-error.ts'
 
 const serverArg = { name: 'server', help: 'name of the server, as its shim has it' } as const
 const toolArg = { name: 'tool', help: 'one of its tools; all by default', optional: true } as const
@@ -179,7 +180,7 @@ const approve = command({
   output: 'project, server_name, approved (names of tools), approved_by (the unix user), approved_at',
   run: async (context, { args, flags }) => {
     if (!HASH.test(flags.hash))
-      throw new HeimdallError('USAGE', '--hash takes what heimdall mcp pins show printed, at least 16 digits of it')
+      throw usageError('--hash takes what heimdall mcp pins show printed, at least 16 digits of it')
     const { requirePerson } = await import('../../person.ts')
     const person = requirePerson('heimdall mcp pins approve')
     const place = await placeOf(context, args.server, flags.project)
@@ -253,9 +254,10 @@ async function placeOf(context: Context, serverName: string, folder: string | un
   if (folder === undefined) return pinsPlace(context.env, context.cwd, serverName)
   const path = context.resolve(folder)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new HeimdallError('USAGE', `--project takes the folder of a project; there is no folder ${path}`, {
-      hint: 'heimdall mcp pins list --all-projects shows the projects of all pins',
-    })
+    throw usageError(
+      `--project takes the folder of a project; there is no folder ${path}`,
+      'heimdall mcp pins list --all-projects shows the projects of all pins',
+    )
   return pinsPlace(context.env, path, serverName)
 }
 

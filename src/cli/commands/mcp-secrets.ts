@@ -4,6 +4,7 @@ import { escapeControls, printable } from '../../ids.ts'
 import { SECRET_BYTES_MAX } from '../../limits.ts'
 import { type Command, command, type Context } from '../command.ts'
 import { renderTable } from '../render/style.ts'
+import { usageError } from '../usage-error.ts'
 
 /** Loaded by the command that runs: `mcp shim` starts through the same file. */
 const store = () => import('../../shim/secrets/store.ts')
@@ -55,16 +56,14 @@ const add = command({
     const { SECRET_REF, SECRET_REF_RULE } = await import('../../shim/secrets/bindings.ts')
     const { whyNotValue } = await import('../../shim/secrets/value.ts')
     if (flags.value !== undefined)
-      throw new HeimdallError('USAGE', '--value is not accepted: every process can read command lines', {
-        hint: `leave --value out to be prompted, or use: ${context.calledAs} ${ref} < FILE. What you typed may be in your shell’s history: rotate it`,
-      })
-    if (!SECRET_REF.test(ref))
-      throw new HeimdallError('USAGE', `invalid secret name ${printable(ref)}`, { hint: SECRET_REF_RULE })
+      throw usageError(
+        '--value is not accepted: every process can read command lines',
+        `leave --value out to be prompted, or use: ${context.calledAs} ${ref} < FILE. What you typed may be in your shell’s history: rotate it`,
+      )
+    if (!SECRET_REF.test(ref)) throw usageError(`invalid secret name ${printable(ref)}`, SECRET_REF_RULE)
     if (flags.source === 'keychain') {
       const { keychainCommand } = await import('../../shim/secrets/keychain.ts')
-      throw new HeimdallError('USAGE', 'the keychain is filled with the system’s own program', {
-        hint: keychainCommand(process.platform, ref),
-      })
+      throw usageError('the keychain is filled with the system’s own program', keychainCommand(process.platform, ref))
     }
     await requireHuman('heimdall mcp secrets add')
     const value = await valueFrom(context, ref)

@@ -9,6 +9,7 @@ import { HeimdallError } from '../../errors.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context, type FlagSpec } from '../command.ts'
 import { actorFor, callerOf, noteLoss, personIn, withStore, withStoreToRead } from '../coordination-store.ts'
+import { usageError } from '../usage-error.ts'
 
 export const NOTE =
   'message_id, thread_id, bead_id (task, or none), from_agent, to_agent, category, subject, body, state (unread, read or acked), requires_ack, created_at, read_at, acked_at, acked_by (agent, human or null); next_action of a HANDOFF, requested_action and urgency (low, medium or high) of a BLOCKED note'
@@ -156,8 +157,7 @@ function ownName(context: Context, db: Coordination): string {
   return haid
 }
 
-const agentRequired = (): HeimdallError =>
-  new HeimdallError('USAGE', '--agent is required', { hint: 'pass --agent ID, or set BB_AGENT' })
+const agentRequired = (): HeimdallError => usageError('--agent is required', 'pass --agent ID, or set BB_AGENT')
 
 const escaped = (text: string): string[] =>
   text

@@ -21,10 +21,11 @@ import type { Context, Run } from '../command.ts'
 import { loadSnapshot, readPolicyFile } from '../policy-file.ts'
 import { renderTable } from '../render/style.ts'
 import { type compileSpec, type explainSpec, type lintSpec, POLICY_FILE, type testSpec } from './policy.ts'
+import { usageError } from '../usage-error.ts'
 
 export const lint: Run<typeof lintSpec> = async (context, { args, flags }) => {
   if (args.file === undefined && context.isSeedName)
-    throw new HeimdallError('USAGE', 'FILE is missing', { hint: `${context.calledAs} --help shows what it takes` })
+    throw usageError('FILE is missing', `${context.calledAs} --help shows what it takes`)
   const file = args.file ?? POLICY_FILE
   const text = await readPolicyFile(context, file)
   try {
@@ -77,10 +78,10 @@ export const explain: Run<typeof explainSpec> = async (context, { args, flags })
   }
   const wallMs = flags.at === undefined ? context.clock.wallMs() : readTime(flags.at)
   const { server, method, tool = method } = flags
-  if (server === undefined) throw new HeimdallError('USAGE', '--server is required')
-  if (tool === undefined) throw new HeimdallError('USAGE', '--tool or --method is required')
+  if (server === undefined) throw usageError('--server is required')
+  if (tool === undefined) throw usageError('--tool or --method is required')
   if (method !== undefined && method !== CALL_METHOD && flags.tool !== undefined)
-    throw new HeimdallError('USAGE', `${printable(method)} is not a tool call; leave --tool out`)
+    throw usageError(`${printable(method)} is not a tool call; leave --tool out`)
   const call: ExplainedCall = {
     server,
     tool,
@@ -160,8 +161,7 @@ function readArgs(text: string): Pick<ExplainedCall, 'args' | 'args_hash'> {
 }
 
 function readNth(nth: number): number {
-  if (nth < 1 || nth > EXPLAINED_NTH_MAX)
-    throw new HeimdallError('USAGE', `--nth takes 1 to ${EXPLAINED_NTH_MAX}, got ${nth}`)
+  if (nth < 1 || nth > EXPLAINED_NTH_MAX) throw usageError(`--nth takes 1 to ${EXPLAINED_NTH_MAX}, got ${nth}`)
   return nth
 }
 
@@ -170,7 +170,7 @@ function readSaid(text: string): Annotations {
   const said = readAnnotations(new Fields(readObject('--annotations', text), [], problems))
   const [first] = problems.located(() => undefined)
   if (first !== undefined)
-    throw new HeimdallError('USAGE', `--annotations ${first.path === '' ? '' : `${first.path} `}${first.message}`)
+    throw usageError(`--annotations ${first.path === '' ? '' : `${first.path} `}${first.message}`)
   return said
 }
 
@@ -182,9 +182,9 @@ function readAnswers({ rules }: Snapshot, texts: readonly string[]): ReadonlyMap
       const ruleId = at === -1 ? '*' : text.slice(0, at)
       const answer = text.slice(at + 1)
       if (answer !== 'allow' && answer !== 'deny')
-        throw new HeimdallError('USAGE', `--approved takes allow, deny or RULE=allow, got ${printable(text)}`)
+        throw usageError(`--approved takes allow, deny or RULE=allow, got ${printable(text)}`)
       if (at !== -1 && !rules.some(({ rule_id }) => rule_id === ruleId))
-        throw new HeimdallError('USAGE', `no rule has the id ${printable(ruleId)}`)
+        throw usageError(`no rule has the id ${printable(ruleId)}`)
       return [ruleId, answer]
     }),
   )
@@ -199,23 +199,20 @@ function readObject(flag: string, text: string): Record<string, never> {
     throw new HeimdallError('USAGE', `${flag} is not JSON: ${printable(text)}`, { cause: error })
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HeimdallError('USAGE', `${flag} takes a JSON object, got ${printable(text)}`)
+    throw usageError(`${flag} takes a JSON object, got ${printable(text)}`)
   return value as Record<string, never>
 }
 
 function readTime(text: string): number {
   const ms = Date.parse(text)
-  if (Number.isNaN(ms)) throw new HeimdallError('USAGE', `--at takes a time in RFC 3339, got ${printable(text)}`)
+  if (Number.isNaN(ms)) throw usageError(`--at takes a time in RFC 3339, got ${printable(text)}`)
   return ms
 }
 
 export const runTests: Run<typeof testSpec> = async (context, { args, flags }) => {
   const { policy, cases } = await casesIn(context, args.file)
   const bundle = flags.policy ?? (policy === null ? undefined : join(dirname(args.file), policy))
-  if (bundle === undefined)
-    throw new HeimdallError('USAGE', `${args.file} names no policy`, {
-      hint: 'add a line policy: FILE, or use --policy',
-    })
+  if (bundle === undefined) throw usageError(`${args.file} names no policy`, 'add a line policy: FILE, or use --policy')
   const snapshot = await loadSnapshot(context, bundle)
   const results = runCases(snapshot, cases)
   const failed = results.filter(({ passed }) => !passed)

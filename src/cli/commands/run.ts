@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isatty } from 'node:tty'
 import { pause } from '../../clock.ts'
-import { HeimdallError } from '../../errors.ts'
 import { GIT_AT_START_MS, RUN_CLOSED_MS, RUN_RECORDING_BYTES_MAX } from '../../limits.ts'
 import { findProject } from '../../paths.ts'
 import { checkCommand } from '../../sessions/command.ts'
@@ -13,6 +12,7 @@ import { resolveOptions } from '../../wire/session-options.ts'
 import { type Answer, command, type Command, type Context } from '../command.ts'
 import { checkStart, startFlags, startOptions } from '../session-flags.ts'
 import { policyFrom } from '../run-policy.ts'
+import { usageError } from '../usage-error.ts'
 
 export const commands: readonly Command[] = [
   command({
@@ -131,7 +131,7 @@ interface WorktreeFlags {
 async function worktreeFrom(context: Context, { worktree, base, copy }: WorktreeFlags): Promise<RunWish['worktree']> {
   if (worktree !== true) {
     if (base === undefined && copy.length === 0) return undefined
-    throw new HeimdallError('USAGE', `${base === undefined ? '--copy' : '--base'} needs --worktree`)
+    throw usageError(`${base === undefined ? '--copy' : '--base'} needs --worktree`)
   }
   const { worktree_dir: dir, worktree_copy: usual } = await context.settings()
   const { worktreesDir } = await import('../../spine/worktrees/new-place.ts')

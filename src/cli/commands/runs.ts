@@ -7,11 +7,25 @@ import { CLIENTS, ENVIRONMENTS } from '../../events/types.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { RUNS_LISTED } from '../../limits.ts'
 import { runsDirOf } from '../../paths.ts'
-import type { RunFacts } from '../../runs/run-facts.ts'
+import { loadConfig } from '../../config.ts'
+import { agentAbove, refuseAgent } from '../../person.ts'
+import { behindOf, catchUp } from '../../runs/index/catch-up.ts'
+import { indexPath, openIndexToRead } from '../../runs/index/run-index.ts'
+import { knownRun } from '../../runs/known-run.ts'
+import { pruneRuns } from '../../runs/prune.ts'
+import { retentionOf } from '../../runs/retention.ts'
+import { factsOf, type RunFacts } from '../../runs/run-facts.ts'
+import { runFolders } from '../../runs/run-folder.ts'
+import { recordPath } from '../../runs/run-log.ts'
+import { firstEvent, originOf } from '../../runs/run-project.ts'
+import { callerOf, withStoreToRead } from '../coordination-store.ts'
+import { ProgressLine } from '../render/progress-line.ts'
+import { runScope } from '../this-repository.ts'
 import { type Command, command, type Context } from '../command.ts'
 import { costText } from '../render/cost.ts'
 import { size } from '../render/size.ts'
 import { renderTable } from '../render/style.ts'
+import { usageError } from '../usage-error.ts'
 
 const RUN_FIELDS =
   'run_id, folder, state (open, ended, lost or unknown), status, segment, agent_id, client, haid, session_id, started_at, changed_at, calls {total, allowed, blocked, throttled, errors}, cost (null, or {messages, tokens {input, cached, cache_write, cache_write_1h, output, reasoning}, usd, unpriced (models without a price), unread (lines that were not understood), prices (date of the table)}), members, bytes'
@@ -36,12 +50,6 @@ const list = command({
   output: `runs: array of {${RUN_FIELDS}} (with --all-projects also project), total (runs of all repositories), foreign: array of {name, why}`,
   run: async (context, { flags }) => {
     const { env, style, json, note } = context
-    const [{ runFolders }, { factsOf }, { firstEvent, originOf }, { runScope }] = await Promise.all([
-      import('../../runs/run-folder.ts'),
-      import('../../runs/run-facts.ts'),
-      import('../../runs/run-project.ts'),
-      import('../this-repository.ts'),
-    ])
     const isAll = flags['all-projects'] === true
     const { runs: folders, foreign } = runFolders(runsDirOf(env))
     const scope = await runScope(context, isAll)
@@ -84,11 +92,6 @@ const show = command({
   examples: { 'heimdall runs show 01M7JJ2NEXMD45Y88KN35QZ4PY': 'shows the run' },
   output: `run: {${RUN_FIELDS}}, record (path)`,
   run: async (context, { args }) => {
-    const [{ knownRun }, { factsOf }, { recordPath }] = await Promise.all([
-      import('../../runs/known-run.ts'),
-      import('../../runs/run-facts.ts'),
-      import('../../runs/run-log.ts'),
-    ])
     const folder = knownRun(runsDirOf(context.env), args.id)
     const facts = factsOf(folder)
     const record = recordPath(folder.runDir)
@@ -154,18 +157,13 @@ const prune = command({
   output: 'removed: array of {folder, changed_at, bytes} (oldest first), bytes (sum), problems, dry_run',
   run: async ({ cwd, env, configFile, clock }, { flags }) => {
     const { 'older-than': ageMs, 'keep-mib': mib, 'dry-run': isDry = false } = flags
-    const [{ pruneRuns }, { retentionOf }, { loadConfig }, { refuseAgent }] = await Promise.all([
-      import('../../runs/prune.ts'),
-      import('../../runs/retention.ts'),
-      import('../../config.ts'),
-      import('../../person.ts'),
-    ])
     if (!isDry) refuseAgent('removing records of runs')
     // 0 means "no bound" as a setting, and "remove all" as a bound: rejected, so that a wrong guess loses nothing.
     if (mib !== undefined && mib < 1)
-      throw new HeimdallError('USAGE', `--keep-mib takes 1 or more, got ${mib}`, {
-        hint: 'leave it out for no bound; --older-than 0s removes all runs that have ended',
-      })
+      throw usageError(
+        `--keep-mib takes 1 or more, got ${mib}`,
+        'leave it out for no bound; --older-than 0s removes all runs that have ended',
+      )
     const keep =
       ageMs === undefined && mib === undefined
         ? retentionOf(await loadConfig({ cwd, env, file: configFile }))
@@ -196,9 +194,7 @@ const prune = command({
 
 /** Where another process is indexing, it removes the rows. */
 async function removeFromIndex(runsDir: string, clock: Clock): Promise<string[]> {
-  const { indexPath } = await import('../../runs/index/run-index.ts')
   if (!existsSync(indexPath(runsDir))) return []
-  const { catchUp } = await import('../../runs/index/catch-up.ts')
   try {
     await catchUp({ runsDir, clock, note: () => undefined, forMs: 0 })
     return []
@@ -219,10 +215,8 @@ const reindex = command({
   output:
     'index (path), runs, events, bad_lines (not events), newer_events (of a newer major version), behind: {bytes, runs} written meanwhile',
   run: async (context) => {
-    const { behindOf } = await import('../../runs/index/catch-up.ts')
     const runsDir = runsDirOf(context.env)
     await rebuild(context, runsDir)
-    const { indexPath, openIndexToRead } = await import('../../runs/index/run-index.ts')
     const path = indexPath(runsDir)
     const index = openIndexToRead(path)
     if (index === undefined) throw new HeimdallError('INTERNAL', `the new index ${path} is missing`)
@@ -250,8 +244,6 @@ const reindex = command({
 })
 
 async function rebuild({ clock, note, stderr }: Context, runsDir: string): Promise<void> {
-  const { catchUp } = await import('../../runs/index/catch-up.ts')
-  const { ProgressLine } = await import('../render/progress-line.ts')
   const progress = new ProgressLine(stderr, clock)
   try {
     if (await catchUp({ runsDir, clock, note, anew: true, onProgress: progress.show })) return
@@ -288,11 +280,10 @@ const subRun = command({
   run: async (context, { flags, rest }) => {
     const { clock, env, note, json, stdout, cwd } = context
     const [program, ...args] = rest
-    if (program === undefined)
-      throw new HeimdallError('USAGE', 'no command to run', { hint: `put it after --: ${context.calledAs} -- COMMAND` })
+    if (program === undefined) throw usageError('no command to run', `put it after --: ${context.calledAs} -- COMMAND`)
     // Usually an unset variable: all callers with this mistake would share one run.
     for (const name of ['run', 'agent'] as const)
-      if (flags[name] === '') throw new HeimdallError('USAGE', `--${name} is empty`, { hint: 'leave it out' })
+      if (flags[name] === '') throw usageError(`--${name} is empty`, 'leave it out')
     const { runPlain } = await import('../../spine/plain-run.ts')
     if (flags.agent !== undefined) await refuseNameOfAnother(context, flags.agent)
     const data = await runPlain({
@@ -314,9 +305,7 @@ const subRun = command({
 
 /** A caller that has an identity acts as that one: an agent writes no record in another agent's name. */
 async function refuseNameOfAnother(context: Context, named: string): Promise<void> {
-  const { agentAbove } = await import('../../person.ts')
   if (agentAbove() === undefined) return
-  const { callerOf, withStoreToRead } = await import('../coordination-store.ts')
   const own = await withStoreToRead(
     context,
     (db) => callerOf(context, db).agent?.agentId,

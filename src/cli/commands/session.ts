@@ -14,6 +14,7 @@ import {
   socketDirOf,
   whoEnds,
 } from '../session-flags.ts'
+import { usageError } from '../usage-error.ts'
 
 const STREAMED: Answer = { data: null, text: '', streamed: true }
 
@@ -78,9 +79,7 @@ const attach = command({
     const located = await locateSession(context, flags, wanted)
     if (!located.isRunning) throw ended(located)
     if (located.id === around)
-      throw new HeimdallError('USAGE', `this terminal is session ${located.id} itself`, {
-        hint: 'attach from another terminal',
-      })
+      throw usageError(`this terminal is session ${located.id} itself`, 'attach from another terminal')
     const isReadOnly = flags['read-only'] === true
     if (!isReadOnly) {
       const { openConnection } = await import('../../client/connection.ts')
@@ -142,9 +141,7 @@ const send = command({
     const text = args.text === '-' ? (await readAll(context.stdin)).toString('utf8').replace(/\n$/, '') : args.text
     const keys = [...(flags.enter === true ? ['enter'] : []), ...flags.key]
     if (text === undefined && keys.length === 0)
-      throw new HeimdallError('USAGE', 'nothing to send: neither a text nor a key', {
-        hint: `${context.calledAs} --help`,
-      })
+      throw usageError('nothing to send: neither a text nor a key', `${context.calledAs} --help`)
     const { clock } = context
     const { openConnection } = await import('../../client/connection.ts')
     const connection = await openConnection(endpointOf(located), { clock })
@@ -206,9 +203,10 @@ const logs = command({
       return STREAMED
     }
     if (located.remote !== undefined)
-      throw new HeimdallError('USAGE', '--supervisor reads a file of the other machine', {
-        hint: `ssh ${flags.host} hm logs ${located.id} --supervisor`,
-      })
+      throw usageError(
+        '--supervisor reads a file of the other machine',
+        `ssh ${flags.host} hm logs ${located.id} --supervisor`,
+      )
     const { readFileIfThere } = await import('../../storage/atomic-file.ts')
     const bytes = readFileIfThere(located.paths.log)
     if (bytes === undefined)
@@ -252,9 +250,8 @@ const kill = command({
     const ids = [...new Set(args.id.map((text) => parseId('session', text)))]
     const isAll = flags.all === true
     if (isAll && (ids.length > 0 || flags.host !== undefined))
-      throw new HeimdallError('USAGE', `--all is for this repository, without ${ids.length > 0 ? 'ids' : '--host'}`)
-    if (!isAll && ids.length === 0)
-      throw new HeimdallError('USAGE', 'ID is missing', { hint: `${context.calledAs} --help shows what it takes` })
+      throw usageError(`--all is for this repository, without ${ids.length > 0 ? 'ids' : '--host'}`)
+    if (!isAll && ids.length === 0) throw usageError('ID is missing', `${context.calledAs} --help shows what it takes`)
     const { endSession, endSessions } = await import('../../sessions/end.ts')
     const targets = isAll
       ? await (await import('../session-list.ts')).targetsHere(context, flags, flags.yes === true)

@@ -9,11 +9,11 @@ import {
   removeSymbol,
   setSymbol,
 } from '../../briefing/symbols.ts'
-import { HeimdallError } from '../../errors.ts'
 import { row } from '../../storage/columns.ts'
 import { type ArgSpec, type Command, command } from '../command.ts'
 import { readInput } from '../input-file.ts'
 import { authorOf, briefingNames, planningOf } from '../planning-of.ts'
+import { usageError } from '../usage-error.ts'
 
 const ID = '1 to 64 letters, digits, dots, underscores or hyphens'
 const idArg = { name: 'id', help: 'the symbol' } as const satisfies ArgSpec
@@ -39,7 +39,7 @@ export const commands: readonly Command[] = [
     run: async (context, { flags: { reverse }, args }) => {
       const planning = planningOf(context)
       const id = reverse === undefined ? args.id : findSymbolOf(planning, reverse)
-      if (id === undefined) throw new HeimdallError('USAGE', 'ID is missing', { hint: `${context.calledAs} --help` })
+      if (id === undefined) throw usageError('ID is missing', `${context.calledAs} --help`)
       const value = reverse ?? lookUpSymbol(planning, id)
       return { data: { id, value }, text: reverse === undefined ? value : id }
     },

@@ -15,21 +15,21 @@ import { peersFor } from './peers.ts'
 import { requirementsOf, type taskAdd } from './task.ts'
 import { taskText, wholeRecord } from './task-text.ts'
 import { orchestrate } from './worker.ts'
+import { usageError } from '../usage-error.ts'
 
 const SAY_WHAT = 'heimdall task add "Fix the flaky login test" --wait'
 
 async function briefOf(context: Context, text: string | undefined, file: string | undefined): Promise<string> {
   if ((text === undefined) === (file === undefined))
-    throw new HeimdallError('USAGE', 'say what is to be done, as an argument or with --brief-file', { hint: SAY_WHAT })
+    throw usageError('say what is to be done, as an argument or with --brief-file', SAY_WHAT)
   const brief =
     file !== undefined || text === '-' ? (await readInput(context, file ?? '-')).toString('utf8') : (text ?? '')
-  if (brief.trim() === '') throw new HeimdallError('USAGE', 'the brief is empty', { hint: SAY_WHAT })
+  if (brief.trim() === '') throw usageError('the brief is empty', SAY_WHAT)
   return brief
 }
 
 function deadlineOf(context: Context, deadline: string | undefined, withinMs: number | undefined): string | null {
-  if (deadline !== undefined && withinMs !== undefined)
-    throw new HeimdallError('USAGE', '--deadline and --within exclude each other')
+  if (deadline !== undefined && withinMs !== undefined) throw usageError('--deadline and --within exclude each other')
   if (withinMs !== undefined) return new Date(context.clock.wallMs() + withinMs).toISOString()
   if (deadline !== undefined && !isTime(deadline))
     throw new HeimdallError('DISPATCH_INVALID', `--deadline ${printable(deadline)} is not a time with a zone`, {
@@ -85,9 +85,8 @@ async function warnWithoutWorker(context: Context, db: Coordination, taskId: str
 }
 
 export async function add(context: Context, { args, flags }: InputOf<typeof taskAdd>): Promise<Answer> {
-  if (flags.timeout !== undefined && flags.wait !== true) throw new HeimdallError('USAGE', '--timeout requires --wait')
-  if (flags.schema !== undefined && flags.reply !== 'json')
-    throw new HeimdallError('USAGE', '--schema requires --reply json')
+  if (flags.timeout !== undefined && flags.wait !== true) throw usageError('--timeout requires --wait')
+  if (flags.schema !== undefined && flags.reply !== 'json') throw usageError('--schema requires --reply json')
   const spec = await briefOf(context, args.text, flags['brief-file'])
   const deadline = deadlineOf(context, flags.deadline, flags.within)
   const schema = flags.schema === undefined ? undefined : await readInput(context, flags.schema)

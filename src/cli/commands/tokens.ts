@@ -15,6 +15,7 @@ import { HeimdallError } from '../../errors.ts'
 import { type Command, command, type Context, type FlagSpec } from '../command.ts'
 import { readInput } from '../input-file.ts'
 import { briefingNames, planningOf, runIdOf, runToSum } from '../planning-of.ts'
+import { usageError } from '../usage-error.ts'
 
 const role = { value: 'ROLE', required: true, help: 'the role that pays' } as const satisfies FlagSpec
 const counted = {
@@ -33,9 +34,10 @@ async function textToCount(
   { tokens, file }: { readonly tokens: number | undefined; readonly file: string | undefined },
 ): Promise<string | undefined> {
   if ((tokens === undefined) === (file === undefined))
-    throw new HeimdallError('USAGE', 'exactly one of --tokens N and --file FILE is needed', {
-      hint: '--file counts the tokens of a text; --tokens declares a number',
-    })
+    throw usageError(
+      'exactly one of --tokens N and --file FILE is needed',
+      '--file counts the tokens of a text; --tokens declares a number',
+    )
   return file === undefined ? undefined : (await readInput(context, file)).toString('utf8')
 }
 
@@ -66,7 +68,7 @@ export const commands: readonly Command[] = [
     run: async (context, { flags }) => {
       const entry = { role: flags.role, kind: flags.kind, msgId: flags['msg-id'], runId: flags.run ?? runIdOf(context) }
       const { tokens = 0, cached = 0, tokenizer } = flags
-      if (cached > tokens) throw new HeimdallError('USAGE', `--cached ${cached} is more than --tokens ${tokens}`)
+      if (cached > tokens) throw usageError(`--cached ${cached} is more than --tokens ${tokens}`)
       const text = await textToCount(context, flags)
       const planning = planningOf(context)
       const row =

@@ -1,10 +1,10 @@
 // Small commands: `heimdall completion`, `man`, `hash` and `version`.
-import { HeimdallError } from '../../errors.ts'
 import { printable } from '../../ids.ts'
 import { type Command, command } from '../command.ts'
 import { ABOUT, allCommands } from '../nouns.ts'
 import { readAll } from '../stdin.ts'
 import { VERSION } from '../version.ts'
+import { usageError } from '../usage-error.ts'
 
 export const commands: readonly Command[] = [
   command({
@@ -18,8 +18,7 @@ export const commands: readonly Command[] = [
     output: 'shell, script',
     run: async (_context, { args: { shell } }) => {
       const { completionScript, isShell, SHELLS } = await import('../render/completion.ts')
-      if (!isShell(shell))
-        throw new HeimdallError('USAGE', `unknown shell ${printable(shell)}`, { hint: `use ${SHELLS.join(', ')}` })
+      if (!isShell(shell)) throw usageError(`unknown shell ${printable(shell)}`, `use ${SHELLS.join(', ')}`)
       const script = completionScript(await allCommands(), shell)
       return { data: { shell, script }, text: script }
     },

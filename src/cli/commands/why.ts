@@ -27,6 +27,7 @@ import { clockText, plural } from '../render/fleet-text.ts'
 import { showAgent } from './agent.ts'
 import { callText } from './event-text.ts'
 import { askerOf } from './claim-acts.ts'
+import { usageError } from '../usage-error.ts'
 
 export const commands: readonly Command[] = [
   command({
@@ -71,9 +72,10 @@ async function explain(context: Context, what: string): Promise<Answer> {
   const [folder] = runs
   const [agent] = agents
   if (calls.length + runs.length + agents.length > 1)
-    throw new HeimdallError('USAGE', `${printable(what)} is a prefix of several ids`, {
-      hint: `use one of: ${[...agents.map(({ agent_id }) => agent_id), ...runs.map(({ runDir }) => basename(runDir)), ...calls.map((one) => one.call.call_id ?? '')].slice(0, AMBIGUOUS_SHOWN).join(', ')}`,
-    })
+    throw usageError(
+      `${printable(what)} is a prefix of several ids`,
+      `use one of: ${[...agents.map(({ agent_id }) => agent_id), ...runs.map(({ runDir }) => basename(runDir)), ...calls.map((one) => one.call.call_id ?? '')].slice(0, AMBIGUOUS_SHOWN).join(', ')}`,
+    )
   if (call !== undefined) return whyCall(call)
   if (folder !== undefined) return await whyRun(context, folder)
   if (agent !== undefined) return agentAnswer(fleet, agent)

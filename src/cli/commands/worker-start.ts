@@ -12,7 +12,6 @@ import { Learned } from '../../dispatch/worker/learned.ts'
 import { McpProbes } from '../../dispatch/worker/mcp-probe.ts'
 import { gatherProfile } from '../../dispatch/worker/profile.ts'
 import type { DeskOptions } from '../../dispatch/worker/worker-desk.ts'
-import { HeimdallError } from '../../errors.ts'
 import { configuredModel } from '../../hosts/host-model.ts'
 import { hostServers } from '../../hosts/host-servers.ts'
 import { parseId } from '../../ids.ts'
@@ -29,6 +28,7 @@ import { noteOf, peersFor } from './peers.ts'
 import { policyFrom } from '../run-policy.ts'
 import { startOptions } from '../session-flags.ts'
 import type { workerStart } from './worker.ts'
+import { usageError } from '../usage-error.ts'
 
 type Flags = InputOf<typeof workerStart>['flags']
 
@@ -148,10 +148,8 @@ const PERMISSIONS = /^--(?:permission-|allowed-?tools|dangerously-skip-permissio
 export async function start(context: Context, { flags, rest }: InputOf<typeof workerStart>): Promise<Answer> {
   const [program] = rest
   if (program === undefined)
-    throw new HeimdallError('USAGE', 'no command to run tasks with', {
-      hint: 'put it after --: heimdall worker start -- claude',
-    })
-  if (flags.slots < 1) throw new HeimdallError('USAGE', `--slots is ${flags.slots}, at least 1 is needed`)
+    throw usageError('no command to run tasks with', 'put it after --: heimdall worker start -- claude')
+  if (flags.slots < 1) throw usageError(`--slots is ${flags.slots}, at least 1 is needed`)
   const stem = basename(program)
   const runtime = flags.runtime ?? (stem === 'claude' || stem === 'codex' ? stem : 'command')
   const db = openCoordination(await changingOptions(context))

@@ -9,9 +9,9 @@ const ROWS = [
 
 test.each([
   [120, '01M7R6B1BVSQ8544MEEPZ28GX6  open   cobalt-harbor-with-a-long-name  Nov 18 20:42  3.2 KiB'],
-  [80, '01M7R6B1BVSQ8544MEEPZ28GX6  open   cobalt-harbor-wi…  Nov 18 20:42  3.2 KiB'],
-  [60, '01M7R6B1BVSQ8544MEEPZ28GX6  open   cobalt-harb…  Nov 18 20:42'],
-  [40, '01M7R6B1BVSQ8544M…  open   cobalt-harb…'],
+  [80, '01M7R6B1BVSQ8544MEEPZ28GX6  open   cobalt-harbor-with-a-…  Nov 18 20:42  3.2 KiB'],
+  [62, '01M7R6B1BVSQ8544MEEPZ28GX6  open   cobalt-harb…  Nov 18 20:42'],
+  [40, '01M7R6B1BVSQ8544ME…  open   cobalt-harb…'],
 ])('a table on a terminal of %d columns', (columns, line) => {
   const [, row = ''] = fittedLines(ROWS, { isTty: true, columns })
   expect(row).toBe(line)

@@ -3,11 +3,11 @@ import type { Edit } from '../../hosts/config-text.ts'
 import type { ConfigFile } from '../../hosts/config-files.ts'
 import { HOST_NAMES, type HostName } from '../../hosts/host-table.ts'
 import type { Planned } from '../../hosts/import-config.ts'
-import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { didYouMean } from '../../suggest.ts'
-import { textDiff } from './text-diff.ts'
+import { textDiff } from '../../hosts/text-diff.ts'
 import type { Style } from './style.ts'
+import { usageError } from '../usage-error.ts'
 
 interface Server {
   readonly at: readonly string[]
@@ -20,9 +20,10 @@ export function hostsNamed(words: readonly string[]): HostName[] {
   const hosts = words.map((word) => {
     const host = HOST_NAMES.find((name) => name === word)
     if (host !== undefined) return host
-    throw new HeimdallError('USAGE', `unknown host ${printable(word)}`, {
-      hint: didYouMean(word, HOST_NAMES, `known hosts: ${HOST_NAMES.join(', ')}`),
-    })
+    throw usageError(
+      `unknown host ${printable(word)}`,
+      didYouMean(word, HOST_NAMES, `known hosts: ${HOST_NAMES.join(', ')}`),
+    )
   })
   return [...new Set(hosts)]
 }

@@ -1,5 +1,5 @@
 // Edits as a patch without context lines, which could contain tokens; `hidden` parts of changed lines are masked.
-import { applyEdits, type Edit, type TextSpan } from '../../hosts/config-text.ts'
+import { applyEdits, type Edit, type TextSpan } from './config-text.ts'
 
 interface Hunk {
   /** Offsets of whole lines in the text before the edits. */
