@@ -1,6 +1,6 @@
 // Parses the words of a command line by the spec of its command: typed flags and arguments, or one USAGE error that names the allowed values.
 import { parseArgs } from 'node:util'
-import { HeimdallError } from '../errors.ts'
+import type { HeimdallError } from '../errors.ts'
 import { escapeControls, printable } from '../ids.ts'
 import { quoted } from '../quoted.ts'
 import { nearest } from '../suggest.ts'
