@@ -40,6 +40,7 @@ const MEANT_BY: Readonly<Record<string, string>> = {
   'logs --follow': 'tail',
   ls: 'agents, get, get agents, list, list-sessions, ps, session ls, sessions',
   'mcp import': 'import',
+  'mcp import --dry-run': 'mcp list, mcp status',
   'mcp pins': 'pin',
   'mcp pins list': 'pins',
   'mcp pins remove': 'pin forget',

@@ -164,7 +164,7 @@ export function checkStart(
   command: readonly string[],
   example: string,
 ): void {
-  if (command.length === 0) throw usageError('no command to run', `put it after --: ${example}`)
+  if (command.length === 0) throw usageError('no command to run', `for example: ${example}`)
   if (wait === true && detach !== true)
     throw usageError('--wait goes with --detach; without --detach, run stays attached anyway')
 }
@@ -195,6 +195,8 @@ export async function locateSession(context: Context, flags: PlaceFlags, id: str
   } catch (error) {
     if (!(error instanceof HeimdallError && error.code === 'SESSION_NOT_FOUND')) throw error
     const session = context.isSeedName || place.machine !== undefined ? undefined : await sessionOfAgent(context, id)
+    const hint = (error.hint ?? '').replace('hm ls', 'heimdall ls')
+    if (session === undefined && !context.isSeedName) throw new HeimdallError(error.code, error.message, { hint })
     if (session === undefined) throw error
     return await locate({ dir: session.dir }, session.id, tell)
   }

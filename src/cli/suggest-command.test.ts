@@ -24,6 +24,7 @@ test.each([
 test('the commands of the same noun come first', () => {
   expect(offer('heimdall claim lst', 2)).toBe('heimdall claim list')
   expect(offer('heimdall config lsit', 2)).toBe('heimdall config list')
+  expect(offer('heimdall mcp list', 2)).toBeUndefined()
 })
 
 test('a slip of the fingers never leads to a command that destroys something', () => {

@@ -32,7 +32,7 @@ export function suggestCommand(
   const habit = bin === 'hm' ? renamed(typed.slice(0, 1), 0, [])?.replace(/^heimdall /, 'hm ') : undefined
   if (habit !== undefined && all.includes(habit)) return habit
   const names = all.filter((name) => name.startsWith(`${bin} `) && !DESTRUCTIVE.has(name.split(' ').at(-1) ?? ''))
-  return nearestBelow(names, path.join(' '), typed) ?? nearestBelow(names, bin, [...path.slice(1), ...typed])
+  return nearestBelow(names, path.join(' '), typed)
 }
 
 /** Without the prefix, which would make all names similar. */

@@ -54,6 +54,7 @@ const ANSWERED: Readonly<Record<string, string>> = {
   'heimdall task rerun TASK': 'heimdall task retry TASK',
   'heimdall secret set GITHUB_TOKEN': 'heimdall mcp secrets add GITHUB_TOKEN',
   'heimdall secret list': 'heimdall mcp secrets list',
+  'heimdall mcp list': 'heimdall mcp import --dry-run',
   // It parses as the file of cases to run, and is not what was wanted.
   'heimdall policy test "rm -rf build"': 'heimdall policy explain',
   'heimdall down': 'heimdall up --stop',
