@@ -38,8 +38,8 @@ export interface Brief {
   /** The first part of `text`, the same for every brief with the same invariants, capsules and facts. */
   readonly prefix: string
   readonly omitted: readonly BriefReference[]
-  /** Ids that the texts of the brief mention and that it does not resolve. */
-  readonly open: readonly BriefReference[]
+  /** Ids that the texts of the brief mention and that it does not resolve; `unknown` are those that no table has. */
+  readonly open: readonly (BriefReference | { readonly kind: 'unknown'; readonly id: string })[]
   /** What could not be checked. */
   readonly warnings: readonly string[]
 }
@@ -65,6 +65,8 @@ interface Parts {
   readonly expendable: readonly BriefReference[]
   /** All ids that a text may mention, by kind. */
   readonly known: Readonly<Record<BriefReference['kind'], ReadonlySet<string>>>
+  /** Whether all of these could be read. */
+  readonly isWhole: boolean
 }
 
 function resolveParts(planning: Planning, request: BriefRequest): Parts {
@@ -109,7 +111,7 @@ function resolveParts(planning: Planning, request: BriefRequest): Parts {
       ...facts.map(([id]): BriefReference => ({ kind: 'fact', id })),
       ...symbols.map(([id]): BriefReference => ({ kind: 'symbol', id })),
     ],
-    known: knownIds(planning, warnings),
+    ...knownIds(planning, warnings),
   }
 }
 
@@ -123,21 +125,24 @@ function resolveCapsules(planning: Planning, ids: readonly string[], unresolved:
 }
 
 /** A table that cannot be read hides what the texts refer to, and nothing else. */
-function knownIds(planning: Planning, warnings: string[]): Parts['known'] {
+function knownIds(planning: Planning, warnings: string[]): Pick<Parts, 'known' | 'isWhole'> {
+  let isWhole = true
   const idsOf = (list: () => Iterable<string>): ReadonlySet<string> => {
     try {
       return new Set(list())
     } catch (error) {
       if (!(error instanceof HeimdallError)) throw error
+      isWhole = false
       warnings.push(`ids in the texts were not checked: ${error.message}`)
       return new Set()
     }
   }
-  return {
+  const known = {
     capsule: idsOf(() => listCapsules(planning)),
     fact: idsOf(() => readTable(planning, BLACKBOARD).entries.keys()),
     symbol: idsOf(() => listSymbols(planning).keys()),
   }
+  return { known, isWhole }
 }
 
 function incomplete(unresolved: readonly string[]): HeimdallError {
@@ -194,9 +199,9 @@ function compose(parts: Parts, omitted: readonly BriefReference[]): Brief {
   const symbols = parts.symbols.filter(([id]) => isKept('symbol', id))
   const values = [...facts, ...symbols].map(([, value]) => value)
   const named = { capsule: parts.capsules.map(({ id }) => id), fact: idsOf(parts.facts), symbol: idsOf(parts.symbols) }
-  const open = mentioned(parts, [parts.spec, ...capsules.map(({ body }) => body), ...values], (kind, id) =>
-    named[kind].includes(id),
-  )
+  const bodies = capsules.map(({ body }) => body)
+  const open = mentioned(parts, [parts.spec, ...bodies, ...values], (kind, id) => named[kind].includes(id))
+  const unknown = unknownIn(parts, bodies)
   const prefix = [
     ...PREAMBLE,
     ...(parts.invariants === undefined ? [] : [`INVARIANTS REF: ${escapeColumn(parts.invariants)}`]),
@@ -206,11 +211,20 @@ function compose(parts: Parts, omitted: readonly BriefReference[]): Brief {
   ].join('\n')
   const rest = [
     ...section('SYMBOLS (referenced only):', symbols.map(entryText)),
-    ...section('NOT RESOLVED HERE (mentioned in the texts):', byKind(open)),
+    ...section('NOT RESOLVED HERE (mentioned in the texts):', [
+      ...byKind(open),
+      ...(unknown.length === 0 ? [] : [`in no table: ${unknown.join(' ')}`]),
+    ]),
     ...section('LEFT OUT (over the budget):', byKind(omitted)),
     ...section(`=== TASK ${escapeColumn(parts.task)} ===\nTASK SPEC:`, [parts.spec]),
   ].join('\n')
-  return { prefix, text: prefix + rest, omitted, open, warnings: parts.warnings }
+  return {
+    prefix,
+    text: prefix + rest,
+    omitted,
+    open: [...open, ...unknown.map((id) => ({ kind: 'unknown' as const, id }))],
+    warnings: parts.warnings,
+  }
 }
 
 const LOOK_UP = {
@@ -236,6 +250,14 @@ function mentioned(
 ): BriefReference[] {
   const words = [...new Set(texts.flatMap((text) => text.match(MENTION) ?? []))].sort()
   return KINDS.flatMap((kind) => words.flatMap((id) => (known[kind].has(id) && !shown(kind, id) ? [{ kind, id }] : [])))
+}
+
+/** Words of capsules in the shape of the contract's ids, such as F13, that nothing here resolves. */
+function unknownIn({ known, task, isWhole }: Parts, bodies: readonly string[]): string[] {
+  if (!isWhole) return []
+  const words = new Set(bodies.flatMap((body) => body.match(MENTION) ?? []))
+  const isKnown = (id: string): boolean => KINDS.some((kind) => known[kind].has(id))
+  return [...words].filter((id) => /^[A-Z]{1,2}\d{1,4}$/.test(id) && id !== task && !isKnown(id)).sort()
 }
 
 /** Every line of a value is indented, so that none can pass for a heading of the brief. */

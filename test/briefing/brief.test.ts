@@ -167,6 +167,7 @@ test('seed 000, brief: ids that its texts mention are resolved in it or listed, 
     { kind: 'fact', id: 'dev_port' },
     { kind: 'symbol', id: 'C3' },
     { kind: 'symbol', id: 'F13' },
+    { kind: 'unknown', id: 'F99' },
   ])
   expect(text).toContain(
     [
@@ -174,11 +175,15 @@ test('seed 000, brief: ids that its texts mention are resolved in it or listed, 
       '  capsule (heimdall-capsule show ID): w1',
       '  fact (heimdall-blackboard get KEY): dev_port',
       '  symbol (heimdall-resolve ID): C3 F13',
+      '  in no table: F99',
       '=== TASK',
     ].join('\n'),
   )
   const whole = build({ spec: 'as in C3', symbols: ['F13', 'C3'], capsules: ['w1', 'w5'], facts: ['dev_port'] })
-  expect(whole.open).toEqual([{ kind: 'symbol', id: 'F12' }])
+  expect(whole.open).toEqual([
+    { kind: 'symbol', id: 'F12' },
+    { kind: 'unknown', id: 'F99' },
+  ])
   expect(build({ symbols: ['F12'], capsules: ['w2'] }).text).not.toMatch(/RESOLVED|resolved/)
 })
 

@@ -1,7 +1,7 @@
 // One wave briefed three times from the same corpus: verbatim, by hand with care, and by reference. All arms are texts, made by code.
 import { showCapsule, writeCapsule } from '../capsules.ts'
 import { getFact, setFact } from '../blackboard.ts'
-import { type BriefReference, buildBrief } from '../brief.ts'
+import { type Brief, buildBrief } from '../brief.ts'
 import type { Planning } from '../planning.ts'
 import { row } from '../../storage/columns.ts'
 import { importSymbols, lookUpSymbol } from '../symbols.ts'
@@ -77,7 +77,8 @@ export async function protocolArm(planning: Planning, corpus: Corpus): Promise<A
 }
 
 /** What the command that a brief names for it prints. */
-function openedText(planning: Planning, { kind, id }: BriefReference): string {
+function openedText(planning: Planning, { kind, id }: Brief['open'][number]): string {
+  if (kind === 'unknown') return ''
   if (kind === 'capsule') return showCapsule(planning, id)
   return `${kind === 'fact' ? getFact(planning, id).value : lookUpSymbol(planning, id)}\n`
 }
