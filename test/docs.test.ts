@@ -6,6 +6,7 @@ import { cliPage, decisionsPage, errorsPage } from './support/generated-docs.ts'
 import { findCommand } from '../src/cli/find-command.ts'
 import { parseCommandLine } from '../src/cli/parse.ts'
 import { allCommands } from '../src/cli/nouns.ts'
+import { EVENT_TYPES } from '../src/events/types.ts'
 
 const COMMANDS = await allCommands()
 import { FIGURE_PAGES, KEPT, MARKS } from '../scripts/figures-block.mjs'
@@ -20,6 +21,13 @@ test('docs/cli.md is the table of commands', async () => {
 
 test('docs/decisions/README.md lists the decisions by their titles', async () => {
   await expect(decisionsPage('docs/decisions')).toMatchFileSnapshot('../docs/decisions/README.md')
+})
+
+test('docs/events.md names every type of event and every transport that is recorded', () => {
+  const page = readFileSync('docs/events.md', 'utf8')
+  const required = new Set(['tool_call_start', 'tool_call_decision', 'tool_call_end', 'run_start', 'run_end'])
+  const added = EVENT_TYPES.filter((type) => !required.has(type))
+  expect([...added, 'mcp_stdio', 'mcp_http'].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
 test('every command has a unique name, an example that begins with one of its launchers, and known errors', () => {

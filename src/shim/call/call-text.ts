@@ -152,10 +152,14 @@ interface Edit {
 }
 
 function editIn(members: readonly NamedValue[]): Edit | undefined {
+  const names = members.map(([name]) => plain(name))
+  const only = (wanted: string): NamedValue | undefined => {
+    const at = names.indexOf(wanted)
+    return at === -1 || names.lastIndexOf(wanted) !== at ? undefined : members[at]
+  }
   for (const [oldName, newName] of Object.entries(EDITS)) {
-    const [was, twice] = members.filter(([name]) => plain(name) === oldName)
-    const [is, alsoTwice] = members.filter(([name]) => plain(name) === newName)
-    if (was === undefined || is === undefined || twice !== undefined || alsoTwice !== undefined) continue
+    const [was, is] = [only(oldName), only(newName)]
+    if (was === undefined || is === undefined) continue
     const [before, after] = [was[1], is[1]]
     if (typeof before === 'string' && typeof after === 'string') return { names: [was[0], is[0]], before, after }
   }
