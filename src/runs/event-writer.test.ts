@@ -158,7 +158,7 @@ test('with calls one after the other each end is written with the call behind it
 })
 
 test('a record that does not keep up is told of, and waited for until it fails', async () => {
-  const { call, reader, writer, clock, events } = setUp()
+  const { call, reader, writer, clock, events, attempts } = setUp()
   let caughtUp = 0
   const wait = (): void => void writer.caughtUp().then(() => (caughtUp += 1))
   wait()
@@ -167,8 +167,11 @@ test('a record that does not keep up is told of, and waited for until it fails',
   for (; !writer.isBehind; count += 1) call(count)
   expect(count * 2 * ARGS.length).toBeLessThan(EVENT_BEHIND_BYTES * 1.5)
   wait()
+  const before = attempts()
   await clock.advanceAsync(EVENT_STALL_MS / 2)
   expect([caughtUp, writer.isBehind]).toEqual([1, true])
+  // Each of them encodes all that waits.
+  expect(attempts() - before).toBeLessThanOrEqual(EVENT_STALL_MS / 2 / EVENT_BATCH_MS + 1)
   reader.state = 'takes'
   await clock.advanceAsync(10)
   expect([caughtUp, writer.isBehind]).toEqual([2, false])

@@ -214,7 +214,8 @@ export class EventWriter {
   #refused(): void {
     const nowMs = this.#clock.monoMs()
     this.#refusedSinceMs ??= nowMs
-    if (nowMs - this.#refusedSinceMs < EVENT_STALL_MS) this.#wakeIn(1)
+    // Each attempt encodes all that waits.
+    if (nowMs - this.#refusedSinceMs < EVENT_STALL_MS) this.#wakeIn(EVENT_BATCH_MS)
     else this.#fail(stalled())
   }
 
