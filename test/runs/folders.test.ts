@@ -312,34 +312,34 @@ test('without an owner a run stays open while its host lives, and is one segment
     await shim.call('echo')
     await shim.end()
   }
-  await runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
+  await runLauncher('heimdall', ['doctor', '--fix'], { env: { HOME: home } })
   const events = eventsOfRun(home, 'r')
   expect(ofType(events, 'run_start')).toHaveLength(1)
   expect(ofType(events, 'run_end')).toHaveLength(0)
   expect(ofType(events, 'tool_call_start').map((event) => event['call'].seq as number)).toEqual([1, 2, 3])
 })
 
-test('after a quiet time the next command that looks closes it', async () => {
+test('after a quiet time doctor --fix closes it', async () => {
   const home = temporaryFolder()
   const shim = start(home, budget(9), { HEIMDALL_RUN_QUIET_SECONDS: '1' })
   await shim.call('echo')
   await shim.end()
   expect(ofType(eventsOfRun(home, 'r'), 'run_end')).toHaveLength(0)
   await until('the run to be closed', async () => {
-    await runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
+    await runLauncher('heimdall', ['doctor', '--fix'], { env: { HOME: home } })
     return ofType(eventsOfRun(home, 'r'), 'run_end').length === 1
   })
   expect(checkBooks(eventsOfRun(home, 'r'))).toEqual([])
 })
 
-test('a run whose host is gone is closed at once by whoever looks, also in the middle of its quiet time', async () => {
+test('a run whose host is gone is closed at once by doctor --fix, also in the middle of its quiet time', async () => {
   const home = temporaryFolder()
   const command = [...launcher('heimdall'), 'mcp', 'shim', '--server-name=x', '--', 'cat']
   const host = startProgram(['sh', '-c', '"$@" </dev/null & wait', 'sh', ...command], {
     env: { HOME: home, SUB_RUN_ID: 'r', HEIMDALL_RUN_QUIET_SECONDS: '300' },
   })
   await host.ended
-  await runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
+  await runLauncher('heimdall', ['doctor', '--fix'], { env: { HOME: home } })
   expect(ofType(eventsOfRun(home, 'r'), 'run_end')).toHaveLength(1)
 })
 

@@ -40,7 +40,7 @@ async function leave(owner: Program, status = 'SUCCEEDED'): Promise<string> {
 const startMember = (home: string, name: string, ownProcess = false): ShimClient =>
   startShim({ home, name, ownProcess, env: { SUB_RUN_ID: RUN, SUB_AGENT_ID: 'amber-otter' }, bin: 'heimdall' })
 
-const doctor = (home: string): Promise<unknown> => runLauncher('heimdall', ['doctor'], { env: { HOME: home } })
+const doctor = (home: string): Promise<unknown> => runLauncher('heimdall', ['doctor', '--fix'], { env: { HOME: home } })
 
 const runEnd = (events: readonly Json[]): Json => ofType(events, 'run_end')[0]?.['run'] as Json
 
@@ -103,7 +103,7 @@ eachSource(() => {
     expect(runEnd(events)).toMatchObject({ status: 'FAILED', summary: { calls_total: 2 } })
   })
 
-  test('owner and shim killed together: the next command that looks ends the open call and closes the run, once', async () => {
+  test('owner and shim killed together: doctor --fix ends the open call and closes the run, once', async () => {
     const home = temporaryFolder()
     const owner = await startOwner(home)
     const shim = startMember(home, 'a', true)
@@ -115,7 +115,7 @@ eachSource(() => {
       await program.ended
     }
     expect(ofType(eventsOfRun(home, RUN), 'run_end')).toHaveLength(0)
-    // Several look at once; one of them is enough.
+    // Several at once; one of them is enough.
     await Promise.all([doctor(home), doctor(home), doctor(home)])
     const events = eventsOfRun(home, RUN)
     expect(checkBooks(events)).toEqual([])
@@ -124,7 +124,7 @@ eachSource(() => {
     expect(existsSync(join(runsDir(home), '.open', RUN))).toBe(false)
   })
 
-  test('a look leaves a run alone whose owner lives, whatever else has died', async () => {
+  test('doctor --fix leaves a run alone whose owner lives, whatever else has died', async () => {
     const home = temporaryFolder()
     const owner = await startOwner(home)
     const shim = startMember(home, 'a', true)
