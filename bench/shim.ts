@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Comparison, type Figure, type Peer, runBench, type Runs, type Side } from './support/bench.ts'
-import { countersOf } from './support/counter-times.ts'
 import { startRunAround } from './support/run-around.ts'
 import { type Load, percentile, startLoad, startUntilAnswer } from './support/shim-load.ts'
 import { POLICY } from './support/shim-policy.ts'
@@ -27,7 +26,7 @@ const shim: [string, ...string[]] = [
 const bindingsPath = join(folder, 'bindings.json')
 const OURS = 'heimdall shim'
 const BOUND = 'heimdall shim with secrets'
-/** Its record and its counters are the run's, and the keeper reads along. */
+/** Its record is the run's, and the keeper reads along. */
 const IN_RUN = 'heimdall shim in a run'
 const BARE = 'bare line splitter'
 const SDK = 'SDK client + server'
@@ -170,7 +169,6 @@ await runBench({
     const direct = await startLoad(upstream, env)
     await direct.throughput(5_000, 64)
     running.set('no proxy', Promise.resolve(direct))
-    const state = await countersOf(folder)
     const run = await startRunAround(folder, policyPath)
     environments.set(IN_RUN, run.env)
     return {
@@ -230,16 +228,6 @@ await runBench({
           peers: [
             { name: BARE, measure: () => started(BARE), goal: { atMost: 2 } },
             { name: SDK, measure: () => started(SDK) },
-          ],
-        },
-        {
-          what: 'a decision with counters shared by the run, above one in memory',
-          unit: 'µs',
-          rounds: 9,
-          ours: { name: 'shared', measure: () => state.shared() - state.memory() },
-          peers: [
-            { name: 'the bound of 40', measure: () => 40, goal: { atMost: 1 } },
-            { name: 'a bare transaction of as many cells', measure: () => state.bare() },
           ],
         },
       ],

@@ -29,8 +29,6 @@ export const SQLITE_PAUSE_MS = 5
 export const STORE_MAKING_MS = 1_000
 /** doctor asks whether a store can be written to at all; who holds it for longer than this is worth a line. */
 export const DOCTOR_BUSY_MS = 1_000
-/** Counters of runs that doctor looks into: the newest, as the old ones are nobody's any more. */
-export const DOCTOR_STORES_MAX = 200
 /** What doctor writes and takes back to see whether a disk has room: the files that a store needs just to be opened take half of it. */
 export const DOCTOR_ROOM_BYTES = 64 << 10
 /** A write-ahead log that grew in a burst is cut back to this after its checkpoint. */
@@ -462,12 +460,10 @@ export const BREAKER_THRESHOLD_MAX = 1_000
 export const POLICY_PLANS_MAX = 2_048
 /** The longest wait that a throttled agent is told: a bucket that never has enough again is asked once a day. */
 export const THROTTLE_MS_MAX = 86_400_000
-/** Windows and dedupe entries kept in memory, twice; past it the older half is forgotten, before its time if need be. */
+/** Windows and dedupe entries kept in memory; at twice as many the oldest are forgotten, before their time if need be. */
 export const POLICY_WINDOWS_MAX = 32_768
 /** Budgets and buckets kept in memory; they may not be forgotten, so past it calls take decision_on_error. */
 export const POLICY_BUDGETS_MAX = 100_000
-/** Changes of a run's counters after which one process sweeps out those that have no effect any more. */
-export const COUNTERS_SWEEP_EVERY = 4_096
 /** When they are full, how often somebody looks for buckets that are as good as new: a look at all of them takes milliseconds. */
 export const POLICY_SWEEP_MS = 1_000
 
@@ -509,6 +505,12 @@ export const RECORD_LINE_BYTES_MAX = 1 << 20
 export const PRUNE_EVERY_MS = 3_600_000
 /** Runs that `runs list` shows unless it is told otherwise. */
 export const RUNS_LISTED = 50
+/** Numbers of calls that are remembered beyond one that is missing in a record. */
+export const CALL_NUMBERS_AHEAD_MAX = 1_024
+/** A checkpoint is written for each so many bytes of a record, so that it is behind by twice as many at most. */
+export const CHECKPOINT_EVERY_BYTES = 128 << 10
+/** A record is read ahead of its lock until so much is left, more than any batch that a full disk can take back. */
+export const RECORD_TAIL_BYTES = 16 << 20
 /** How often a follower of a record looks where the system does not tell it of changes. */
 export const RECORD_POLL_MS = 500
 /** And while somebody writes. */
@@ -675,7 +677,9 @@ export const ASK_HELD_MAX = 64
 /** Questions of one run that are open at once, more than anybody answers; past it calls are refused and nobody is asked, until some are answered. */
 export const ASK_OPEN_MAX = 256
 /** Questions of one run that were answered or closed and can still be listed. */
-export const ASK_ANSWERED_KEPT = 1_000
+export const ASK_ANSWERED_KEPT = 100
+/** Answers of one run that calls may go by. */
+export const ASK_ANSWERS_MAX = 4_096
 /** What a killed shim has left of its questions is removed after this time, which no shim needs to begin. */
 export const SOLO_KEPT_MS = 600_000
 /** How long the end of a shim waits until the session knows that nobody is asked any more. */

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: [],
   briefing: ['storage', 'canonical'],
   events: ['known-secrets'],
-  runs: ['events', 'storage', 'canonical'],
+  runs: ['events', 'policy', 'storage', 'canonical'],
   pins: ['storage', 'canonical'],
   coordination: ['storage', 'scopes'],
   fleet: ['coordination', 'storage'],

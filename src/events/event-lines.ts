@@ -5,7 +5,7 @@ import { type EventType, PACK_VERSION, type Transport } from './types.ts'
 /** Members of an event besides the envelope. `call.seq` is assigned when the event is written. */
 export interface EventBody {
   readonly call?: CallFields
-  readonly decision?: object
+  readonly decision?: Readonly<Record<string, unknown>>
   readonly status?: string
   preview?: EventPreview
   readonly [field: string]: unknown

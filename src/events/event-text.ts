@@ -1,5 +1,5 @@
 // Builds events (seed 004, contract A) as plain objects and puts them into the queue of the record.
-import { type EventBody, EventLines } from './event-lines.ts'
+import { type EventBody, EventLines, type QueuedEvent } from './event-lines.ts'
 import { jsonValue } from './json-text.ts'
 import { type Preview, previewOf } from './preview.ts'
 import { redactValue } from './redact.ts'
@@ -39,12 +39,15 @@ export interface DecisionFields {
   readonly terminate?: unknown
 }
 
-/** What accumulators had counted before a call and after it. */
-export interface CounterReadings {
-  readonly count: number
-  counted(at: number): { readonly rule_id: string; readonly counter: string; readonly limit: number }
-  before(at: number): number
-  after(at: number): number
+/** A moment of the monotonic clock, which the counters of an event are of. */
+export interface EventMoment {
+  readonly mono_ms: number
+  readonly boot_id: string
+}
+
+/** What accumulators had counted before and after. */
+export interface EventCounts extends EventMoment {
+  readonly counters: readonly object[]
 }
 
 /** Puts events into `lines` in the order of the calls. */
@@ -68,17 +71,30 @@ export class EventText {
     this.#envelope = envelopeOf({ ...this.identity, client })
   }
 
-  #put(type: EventType, fields: EventBody): void {
+  #put(type: EventType, fields: EventBody): QueuedEvent {
     const nowMs = Math.floor(this.#wallMs())
     if (nowMs !== this.#ms) {
       this.#ms = nowMs
       this.#ts = new Date(nowMs).toISOString()
     }
-    this.lines.put({ type, ts: this.#ts, envelope: this.#envelope, fields })
+    const event = { type, ts: this.#ts, envelope: this.#envelope, fields }
+    this.lines.put(event)
+    return event
   }
 
-  runStart(run: RunStart): void {
-    this.#put('run_start', { run })
+  /** `member` is who opens the run; it is absent in a stream of one shim alone. */
+  runStart(run: RunStart, member: object | undefined, moment: EventMoment): void {
+    this.#put('run_start', { run, member, ...moment })
+  }
+
+  /** A process takes part in a run that is open, and changes who it waits for. */
+  runJoined(member: object, moment: EventMoment): void {
+    this.#put('run_joined', { member, ...moment })
+  }
+
+  /** A process takes part in the run no more, and has something to report, or was the last. */
+  runLeft(member: object, moment: EventMoment): void {
+    this.#put('run_left', { member, ...moment })
   }
 
   runEnd(status: RunStatus, endedAt: string, segment: number, summary: RunSummary): void {
@@ -115,12 +131,13 @@ export class EventText {
     })
   }
 
-  decision(names: CallNames, decision: DecisionEvent, counters?: CounterReadings): void {
-    const hasCounters = counters !== undefined && counters.count > 0
-    this.#put('tool_call_decision', {
-      call: names,
-      decision: hasCounters ? { ...decision, counters: countersOf(counters) } : decision,
-    })
+  decision(body: EventBody): QueuedEvent {
+    return this.#put('tool_call_decision', body)
+  }
+
+  /** A call that has ended in the record was answered later after all, and that counts. */
+  callSettled(names: CallNames, counts: EventCounts): QueuedEvent {
+    return this.#put('tool_call_settled', { call: names, ...counts })
   }
 
   callEnd(
@@ -133,8 +150,9 @@ export class EventText {
       readonly resultStreamHash?: string | undefined
     },
     preview: Preview,
-  ): void {
-    this.#put('tool_call_end', {
+    counts?: EventCounts,
+  ): QueuedEvent {
+    return this.#put('tool_call_end', {
       call: names,
       status: end.status,
       latency_ms: end.latencyMs,
@@ -142,6 +160,7 @@ export class EventText {
       result_stream_hash: end.resultStreamHash,
       error: end.error,
       preview: previewOf(preview),
+      ...counts,
     })
   }
 
@@ -163,18 +182,21 @@ export class EventText {
       readonly rule_hash: string
       readonly question: string
       readonly wait_ms: number
+      /** Of the arguments as the answer is for them; empty where they were not read. */
+      readonly args_hash: string
+      readonly args_preview: string
     },
-  ): void {
-    this.#put('approval_requested', { call: names, approval })
+  ): QueuedEvent {
+    return this.#put('approval_requested', { call: names, approval })
   }
 
-  approvalDecided(approval: Readonly<Record<string, unknown>>): void {
-    this.#put('approval_decided', { approval })
+  approvalDecided(approval: Readonly<Record<string, unknown>>): QueuedEvent {
+    return this.#put('approval_decided', { approval })
   }
 
   /** The only call that asked was cancelled. */
-  approvalWithdrawn(approval: { readonly id: string; readonly rule_id: string }): void {
-    this.#put('approval_withdrawn', { approval })
+  approvalWithdrawn(approval: { readonly id: string; readonly rule_id: string }): QueuedEvent {
+    return this.#put('approval_withdrawn', { approval })
   }
 
   waitStart(wait: WaitStart): void {
@@ -243,13 +265,6 @@ function envelopeOf(identity: RunIdentity): string {
   }).slice(1, -1)
 }
 
-function countersOf(counters: CounterReadings): object[] {
-  return Array.from({ length: counters.count }, (_, at) => {
-    const { rule_id, counter, limit } = counters.counted(at)
-    return { rule_id, counter, before: counters.before(at), after: counters.after(at), limit }
-  })
-}
-
 /** `decision` of a `tool_call_decision` event, without counters. */
 export interface DecisionEvent {
   readonly action: DecisionFields['action']
@@ -261,6 +276,24 @@ export interface DecisionEvent {
   readonly backoff_ms?: number
   readonly hint?: unknown
   readonly terminate?: unknown
+}
+
+/** `approvalId` is of the question that the call asks, or whose answer it goes by. */
+export function decisionBody(
+  names: CallNames,
+  decision: DecisionEvent,
+  { counters, ...moment }: EventCounts,
+  approvalId?: string,
+): EventBody {
+  return {
+    call: { ...names },
+    decision: {
+      ...decision,
+      ...(counters.length === 0 ? {} : { counters }),
+      ...(approvalId === undefined ? {} : { approval_id: approvalId }),
+    },
+    ...moment,
+  }
 }
 
 export function decisionEvent(decision: DecisionFields, policy: PolicyRef): DecisionEvent {

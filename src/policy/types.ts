@@ -328,7 +328,7 @@ export interface Decision {
 
 /**
  * A counter is a few numbers under a key. What they mean is policy's own business; a store keeps them.
- * Keys hold the rule's id and its scope, so that a counter survives whatever else of the rule is edited, and two
+ * Keys are made of the rule's id and its scope, so that a counter survives whatever else of the rule is edited, and two
  * servers' tools of one name never mix unless the scope says so.
  */
 export type Cell = readonly number[]
@@ -344,17 +344,12 @@ export interface CellWrite {
 }
 
 /**
- * Where counters live: in memory for a shim alone (memory-counters.ts), in a store shared by all shims of a run.
- *
- * A shared store makes each decision one transaction: begin (IMMEDIATE), `decide` with `get` reading inside it, `apply`
- * its writes, commit. Nothing of it may be split, or two shims would both take the last token. Three things keep it short:
- * `plan.isStateful` is false where no transaction is needed at all; `args_hash` is to be computed before it begins;
- * `keysOf(plan, call)` names every key that `decide` can ask for, so that they can be fetched by one statement.
- * `settle` is a second small transaction when the call ends. An expired cell may still be returned by `get`.
+ * Where counters live while calls are decided: in memory (memory-counters.ts), made from what a run's record says was counted.
+ * Who decides holds the record's lock from before the cells are read until the decision is written, or two shims would
+ * both take the last token. An expired cell may still be returned by `get`.
  *
  * `nowMs` is monotonic time, the same for all processes of one boot of the machine: no step of the wall clock frees or
- * freezes anything. A store that outlives a boot moves what it remembers (`shifted`), so that the time in between counts
- * as none.
+ * freezes anything. What is remembered from before a boot is moved (`shifted`), so that the time in between counts as none.
  */
 export interface Counters {
   get(key: string, args: string): Cell | undefined
@@ -366,8 +361,18 @@ export type CallResult = 'done' | 'failed' | 'unknown'
 
 /** What the end of a forwarded call may change: error breakers count it, dedupe forgets a call that failed. Plain data. */
 export interface CallEnd {
-  readonly errorWindows: readonly { readonly key: string; readonly windowMs: number; readonly threshold: number }[]
-  readonly dedupes: readonly { readonly key: string; readonly args: string; readonly acceptedMs: number }[]
+  readonly errorWindows: readonly {
+    readonly rule_id: string
+    readonly key: string
+    readonly windowMs: number
+    readonly threshold: number
+  }[]
+  readonly dedupes: readonly {
+    readonly rule_id: string
+    readonly key: string
+    readonly args: string
+    readonly acceptedMs: number
+  }[]
 }
 
 /** What an accumulator counts, and how far. */
@@ -376,6 +381,8 @@ export interface Counted {
   readonly counter: 'calls' | 'cost_units' | 'tokens' | 'errors' | 'repeats' | 'duplicates'
   /** Where it refuses; of tokens, what the bucket holds. */
   readonly limit: number
+  /** Of the cell that holds it; repeats and duplicates have the hash of the arguments appended there. */
+  readonly key: string
 }
 
 export interface Verdict {

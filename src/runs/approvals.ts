@@ -1,50 +1,27 @@
-// What persons are asked and have answered in one run: a small database in its folder, shared by its shims and by `heimdall approve`.
+// What humans are asked and have answered in one run, as a fold over the events that say so.
 import { createHash } from 'node:crypto'
-import { HeimdallError } from '../errors.ts'
-import { ASK_ANSWERED_KEPT, ASK_OPEN_MAX } from '../limits.ts'
-import type { Database, Statement } from '../storage/sqlite.ts'
-
-export const APPROVAL_MIGRATIONS = [
-  `CREATE TABLE requests (
-     id TEXT PRIMARY KEY, run_id TEXT NOT NULL, rule_id TEXT NOT NULL, rule_hash TEXT NOT NULL,
-     server_name TEXT NOT NULL, tool_name TEXT NOT NULL, args_hash TEXT NOT NULL, args_preview TEXT NOT NULL,
-     question TEXT NOT NULL, agent_id TEXT NOT NULL, asked_at TEXT NOT NULL, times INTEGER NOT NULL,
-     answer TEXT, answered_by TEXT, answered_at TEXT, lasts TEXT, of_rule INTEGER, closed_at TEXT,
-     is_told INTEGER NOT NULL DEFAULT 0
-   ) WITHOUT ROWID;
-   CREATE TABLE answers (
-     id INTEGER PRIMARY KEY, rule_id TEXT NOT NULL, rule_hash TEXT NOT NULL, call TEXT, answer TEXT NOT NULL,
-     message TEXT, is_once INTEGER NOT NULL, boot_id TEXT, until_mono_ms REAL
-   );
-   CREATE INDEX answers_of_rule ON answers (rule_id)`,
-] as const
+import type { EventBody } from '../events/event-lines.ts'
+import { ASK_ANSWERED_KEPT, ASK_ANSWERS_MAX, ASK_OPEN_MAX } from '../limits.ts'
+import type { RecordedEvent } from './recorded-event.ts'
+import { type BootMoment, fieldsOf } from './run-totals.ts'
 
 export type PersonAnswer = 'allow' | 'deny'
 
-/** A rule that asks, as it stands: an answer for another text of it is none for this one. */
+/** A rule that asks: an answer for another text of it is none for this one. */
 export interface AskingRule {
   readonly ruleId: string
   readonly ruleHash: string
 }
 
-/** A call as a person answers for it: the tool of a server, with these arguments. */
+/** A call as a human answers for it: the tool of a server, with these arguments. */
 export interface AskedCall {
   readonly serverName: string
   readonly toolName: string
-  /** Of the arguments; empty where nobody has read them whole, and then only the whole rule can be answered for. */
+  /** Of the arguments; empty where they were not read whole, and then only the whole rule can be answered for. */
   readonly argsHash: string
 }
 
-export interface Question extends AskedCall, AskingRule {
-  readonly runId: string
-  readonly agentId: string
-  readonly question: string
-  /** What a human reads of the arguments. */
-  readonly argsPreview: string
-  readonly askedAt: string
-}
-
-/** A row of the table, as commands list it. */
+/** A question, as commands list it. */
 export interface Request {
   readonly id: string
   readonly run_id: string
@@ -62,7 +39,7 @@ export interface Request {
   readonly answered_by: string | null
   readonly answered_at: string | null
   readonly lasts: string | null
-  readonly of_rule: number | null
+  readonly of_rule: boolean | null
   /** When the run ended before there was an answer. */
   readonly closed_at: string | null
 }
@@ -70,213 +47,171 @@ export interface Request {
 /** How long an answer holds. */
 export type Lasts = { readonly kind: 'once' } | { readonly kind: 'run' } | { readonly kind: 'for'; readonly ms: number }
 
-/** The moment by the clock that all processes of one boot share. */
-export interface BootMoment {
-  readonly bootId: string
-  readonly monoMs: number
-}
-
-interface Standing {
-  readonly id: number
+/** An answer that calls may go by. */
+export interface StandingAnswer {
+  /** Of the question. */
+  readonly id: string
   readonly rule_id: string
+  readonly rule_hash: string
+  /** Null: every call of the rule. */
+  readonly call: string | null
   readonly answer: PersonAnswer
   readonly message: string | null
-  readonly is_once: number
+  readonly is_once: boolean
+  readonly until: BootMoment | null
 }
 
-/** Answers that a call may use, and whether one of them goes with its first use. */
+/** Answers that a call may go by; the id is that of the question. */
 export interface FoundAnswers {
   readonly byRule: ReadonlyMap<string, PersonAnswer | { readonly denial: string }>
-  readonly onceIds: ReadonlyMap<string, number>
+  readonly ids: ReadonlyMap<string, string>
 }
 
-type Asked = { readonly id: string; readonly isNew: boolean } | { readonly isFull: true; readonly open: number }
+/** The same question has the same id. Short enough to type, too long for an agent to make two that meet. */
+export function questionId(runId: string, { ruleId, ruleHash }: AskingRule, call: AskedCall): string {
+  const text = `${runId}\n${ruleId}\n${ruleHash}\n${callKey(call)}`
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
 
-const IS_OPEN = 'answer IS NULL AND closed_at IS NULL'
+const callKey = ({ serverName, toolName, argsHash }: AskedCall): string =>
+  JSON.stringify([serverName, toolName, argsHash])
 
+export const isOpen = ({ answer, closed_at: closed }: Request): boolean => answer === null && closed === null
+
+/** Immutable lists, so that a turn that cannot be recorded goes back to those before it. */
 export class Approvals {
-  readonly #db: Database
-  readonly #standing: Statement
+  questions: readonly Request[] = []
+  answers: readonly StandingAnswer[] = []
 
-  constructor(db: Database) {
-    this.#db = db
-    this.#standing = db.prepare(
-      `SELECT id, rule_id, answer, message, is_once FROM answers
-       WHERE rule_id = ? AND rule_hash = ? AND (call IS NULL OR (call = ? AND ? <> ''))
-         AND (until_mono_ms IS NULL OR (boot_id = ? AND until_mono_ms > ?)) ORDER BY id DESC LIMIT 1`,
+  get open(): readonly Request[] {
+    return this.questions.filter(isOpen)
+  }
+
+  /** The newest answer for each of the rules. */
+  find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: BootMoment): FoundAnswers {
+    const byRule = new Map<string, PersonAnswer | { readonly denial: string }>()
+    const ids = new Map<string, string>()
+    for (const { ruleId, ruleHash } of rules) {
+      const found = this.answers.findLast(
+        ({ rule_id, rule_hash, call: of, until }) =>
+          rule_id === ruleId &&
+          rule_hash === ruleHash &&
+          (of === null || (call.argsHash !== '' && of === callKey(call))) &&
+          (until === null || (until.bootId === bootId && until.monoMs > monoMs)),
+      )
+      if (found === undefined) continue
+      byRule.set(ruleId, found.answer === 'deny' && found.message !== null ? { denial: found.message } : found.answer)
+      ids.set(ruleId, found.id)
+    }
+    return { byRule, ids }
+  }
+
+  /** Enters an event; `who` is its envelope. */
+  enter(type: unknown, body: RecordedEvent | EventBody, who: RecordedEvent, ts: string): void {
+    if (type === 'approval_requested') this.#ask(fieldsOf(body['approval']), fieldsOf(body['call']), who, ts)
+    else if (type === 'approval_decided') this.#answer(fieldsOf(body['approval']), ts)
+    else if (type === 'approval_withdrawn') this.#withdraw(fieldsOf(body['approval']))
+    else if (type === 'tool_call_decision') this.#decided(fieldsOf(body['decision']))
+    else if (type === 'run_end' && this.questions.some(isOpen))
+      this.questions = this.questions.map((one) => (isOpen(one) ? { ...one, closed_at: ts } : one))
+  }
+
+  #ask(
+    { id, rule_id, rule_hash, question, args_hash, args_preview }: Readonly<Record<string, unknown>>,
+    { server_name, tool_name }: Readonly<Record<string, unknown>>,
+    { run_id, agent_id }: RecordedEvent,
+    ts: string,
+  ): void {
+    if (typeof id !== 'string' || this.questions.some((one) => one.id === id && isOpen(one))) return
+    const asked: Request = {
+      id,
+      run_id: text(run_id),
+      rule_id: text(rule_id),
+      rule_hash: text(rule_hash),
+      server_name: text(server_name),
+      tool_name: text(tool_name),
+      args_hash: text(args_hash),
+      args_preview: text(args_preview),
+      question: text(question),
+      agent_id: text(agent_id),
+      asked_at: ts,
+      times: 0,
+      answer: null,
+      answered_by: null,
+      answered_at: null,
+      lasts: null,
+      of_rule: null,
+      closed_at: null,
+    }
+    const others = this.questions.filter((one) => one.id !== id)
+    const closed = others.filter((one) => !isOpen(one))
+    const forgotten = new Set(closed.slice(0, Math.max(0, closed.length - ASK_ANSWERED_KEPT)))
+    // More open ones than any shim asks come from a line that no shim has written.
+    this.questions = [...others.filter((one) => !forgotten.has(one)), asked].slice(-ASK_ANSWERED_KEPT - ASK_OPEN_MAX)
+  }
+
+  #answer(given: Readonly<Record<string, unknown>>, ts: string): void {
+    const { id, rule_id, rule_hash, answer, decided_by, lasts, scope, message, until } = given
+    if (typeof id !== 'string' || (answer !== 'allow' && answer !== 'deny')) return
+    const asked = this.questions.find((one) => one.id === id)
+    if (asked === undefined) return
+    const ofRule = scope === 'rule'
+    const { monoMs, bootId } = fieldsOf(until)
+    const standing: StandingAnswer = {
+      id,
+      rule_id: text(rule_id),
+      rule_hash: text(rule_hash),
+      call: ofRule ? null : callKey(askedCall(asked)),
+      answer,
+      message: typeof message === 'string' ? message : null,
+      is_once: lasts === 'once',
+      until: typeof monoMs === 'number' && typeof bootId === 'string' ? { monoMs, bootId } : null,
+    }
+    // A question is answered by one answer at a time; what was said before for the same calls does not come back.
+    this.answers = [...this.answers.filter((one) => !isReplaced(one, standing)), standing].slice(-ASK_ANSWERS_MAX)
+    const isSettled = (one: Request): boolean =>
+      ofRule && !standing.is_once ? one.rule_id === rule_id && one.rule_hash === rule_hash : one.id === id
+    this.questions = this.questions.map((one) =>
+      one.answer === null && isSettled(one)
+        ? {
+            ...one,
+            answer,
+            answered_by: text(decided_by),
+            answered_at: ts,
+            lasts: text(lasts),
+            of_rule: ofRule,
+          }
+        : one,
     )
   }
 
-  /** The newest answer for each of the rules; it is read, not used up. */
-  find(rules: readonly AskingRule[], call: AskedCall, { bootId, monoMs }: BootMoment): FoundAnswers {
-    const byRule = new Map<string, PersonAnswer | { readonly denial: string }>()
-    const onceIds = new Map<string, number>()
-    for (const { ruleId, ruleHash } of rules) {
-      const row = this.#standing.get(ruleId, ruleHash, callKey(call), call.argsHash, bootId, monoMs) as
-        | Standing
-        | undefined
-      if (row === undefined) continue
-      byRule.set(ruleId, row.answer === 'deny' && row.message !== null ? { denial: row.message } : row.answer)
-      if (row.is_once === 1) onceIds.set(ruleId, row.id)
-    }
-    return { byRule, onceIds }
-  }
-
-  /** Uses up an answer that was for once; false when another shim was quicker. */
-  take(id: number): boolean {
-    return this.#db.prepare('DELETE FROM answers WHERE id = ?').run(id).changes === 1
-  }
-
-  /** Puts a question, unless the same one is open already or there are too many. */
-  ask(question: Question): Asked {
-    const id = questionId(question.runId, question, question)
-    return this.#db.transaction(() => {
-      const again = this.#db.prepare(`UPDATE requests SET times = times + 1 WHERE id = ? AND ${IS_OPEN}`).run(id)
-      if (again.changes > 0) return { id, isNew: false }
-      const open = this.#countOpen()
-      if (open >= ASK_OPEN_MAX) return { isFull: true, open }
-      const { runId, ruleId, ruleHash, serverName, toolName, argsHash, argsPreview, agentId, askedAt } = question
-      this.#db
-        .prepare(
-          `INSERT OR REPLACE INTO requests
-             (id, run_id, rule_id, rule_hash, server_name, tool_name, args_hash, args_preview, question, agent_id, asked_at, times)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
-        )
-        .run(
-          id,
-          runId,
-          ruleId,
-          ruleHash,
-          serverName,
-          toolName,
-          argsHash,
-          argsPreview,
-          question.question,
-          agentId,
-          askedAt,
-        )
-      this.#forgetOldest()
-      return { id, isNew: true }
-    })
-  }
-
   /** The call was cancelled: its question goes, with an answer for once that came meanwhile. */
-  withdraw(id: string): void {
-    this.#db.transaction(() => {
-      const asked = this.#db.prepare('SELECT * FROM requests WHERE id = ?').get(id) as Request | undefined
-      if (asked === undefined) return
-      this.#db.prepare('DELETE FROM answers WHERE is_once = 1 AND call = ?').run(callKey(askedCall(asked)))
-      this.#db.prepare(`DELETE FROM requests WHERE id = ? AND (answer IS NULL OR lasts = 'once')`).run(id)
-    })
+  #withdraw({ id }: Readonly<Record<string, unknown>>): void {
+    this.answers = this.answers.filter((one) => one.id !== id || !one.is_once)
+    this.questions = this.questions.filter((one) => one.id !== id || (one.answer !== null && one.lasts !== 'once'))
   }
 
-  /** Of questions that are no longer open the latest are kept, for `list --all`. */
-  #forgetOldest(): void {
-    this.#db
-      .prepare(
-        `DELETE FROM requests WHERE id IN (SELECT id FROM requests
-           WHERE closed_at IS NOT NULL OR (answer IS NOT NULL AND is_told = 1) ORDER BY asked_at DESC LIMIT -1 OFFSET ?)`,
+  #decided({ approval_id: id, explain }: Readonly<Record<string, unknown>>): void {
+    if (typeof id !== 'string') return
+    if (fieldsOf(explain)['reason_code'] === 'APPROVAL_REQUIRED')
+      this.questions = this.questions.map((one) =>
+        one.id === id && isOpen(one) ? { ...one, times: one.times + 1 } : one,
       )
-      .run(ASK_ANSWERED_KEPT)
-  }
-
-  #countOpen(): number {
-    const { open } = this.#db.prepare(`SELECT count(*) AS open FROM requests WHERE ${IS_OPEN}`).get() as {
-      open: number
-    }
-    return open
-  }
-
-  /** The run has ended: its calls do not wait any more. An answer that is given all the same holds if the run goes on. */
-  closeOpen(at: string): void {
-    this.#db.prepare(`UPDATE requests SET closed_at = ? WHERE ${IS_OPEN}`).run(at)
-  }
-
-  list(): Request[] {
-    return this.#db.prepare('SELECT * FROM requests ORDER BY asked_at, id').all()
-  }
-
-  get hasOpen(): boolean {
-    return this.#db.prepare(`SELECT 1 FROM requests WHERE ${IS_OPEN} LIMIT 1`).get() !== undefined
-  }
-
-  /** A person answers: for the call that was asked about, or for every call of the rule. Open questions that it settles are closed. */
-  answer(
-    request: Request,
-    answer: PersonAnswer,
-    given: {
-      readonly by: string
-      readonly at: string
-      readonly lasts: Lasts
-      readonly ofRule: boolean
-      readonly now: BootMoment
-      /** Why, for the agent. */
-      readonly message?: string | null
-    },
-  ): void {
-    const { by, at, lasts, ofRule, now, message = null } = given
-    if (!ofRule && request.args_hash === '')
-      throw new HeimdallError('USAGE', `the arguments of ${request.id} were too large to be read`, {
-        hint: 'look at the call itself; --rule answers for every call of the rule',
-      })
-    const call = ofRule ? null : callKey(askedCall(request))
-    const until = lasts.kind === 'for' ? now.monoMs + lasts.ms : null
-    this.#db.transaction(() => {
-      const { rule_id: ruleId, rule_hash: ruleHash } = request
-      this.#db
-        .prepare('DELETE FROM answers WHERE until_mono_ms IS NOT NULL AND (boot_id <> ? OR until_mono_ms <= ?)')
-        .run(now.bootId, now.monoMs)
-      this.#db
-        .prepare(
-          'INSERT INTO answers (rule_id, rule_hash, call, answer, message, is_once, boot_id, until_mono_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        )
-        .run(ruleId, ruleHash, call, answer, message, lasts.kind === 'once' ? 1 : 0, now.bootId, until)
-      const [which, ...whose] =
-        ofRule && lasts.kind !== 'once' ? ['rule_id = ? AND rule_hash = ?', ruleId, ruleHash] : ['id = ?', request.id]
-      this.#db
-        .prepare(
-          `UPDATE requests SET answer = ?, answered_by = ?, answered_at = ?, lasts = ?, of_rule = ?
-           WHERE answer IS NULL AND ${which}`,
-        )
-        .run(answer, by, at, lastsText(lasts), ofRule ? 1 : 0, ...whose)
-    })
-  }
-
-  /** Answers that the record has not heard of; each is returned to one caller alone. */
-  takeUntold(): Request[] {
-    return this.#db.transaction(() => {
-      const untold = this.#db
-        .prepare('SELECT * FROM requests WHERE answer IS NOT NULL AND is_told = 0')
-        .all() as unknown as Request[]
-      for (const { id } of untold) this.#db.prepare('UPDATE requests SET is_told = 1 WHERE id = ?').run(id)
-      return untold
-    })
-  }
-
-  close(): void {
-    this.#db.close()
+    else this.answers = this.answers.filter((one) => one.id !== id || !one.is_once)
   }
 }
 
-function askedCall({ server_name, tool_name, args_hash }: Request): AskedCall {
-  return { serverName: server_name, toolName: tool_name, argsHash: args_hash }
+export const askedCall = ({ server_name, tool_name, args_hash }: Request): AskedCall => ({
+  serverName: server_name,
+  toolName: tool_name,
+  argsHash: args_hash,
+})
+
+/** Answers stay in the order in which they were given, and the newest counts. */
+function isReplaced(one: StandingAnswer, by: StandingAnswer): boolean {
+  return one.rule_id === by.rule_id && one.rule_hash === by.rule_hash && one.call === by.call && !by.is_once
 }
 
-function lastsText(lasts: Lasts): string {
-  return lasts.kind === 'for' ? `${lasts.ms} ms` : lasts.kind
-}
+export const lastsText = (lasts: Lasts): string => (lasts.kind === 'for' ? `${lasts.ms} ms` : lasts.kind)
 
-function callKey({ serverName, toolName, argsHash }: AskedCall): string {
-  return JSON.stringify([serverName, toolName, argsHash])
-}
-
-/** Short enough to be typed, the same for the same question. */
-export function questionId(runId: string, { ruleId, ruleHash }: AskingRule, call: AskedCall): string {
-  return (
-    createHash('sha256')
-      .update(`${runId}\n${ruleId}\n${ruleHash}\n${callKey(call)}`)
-      .digest('hex')
-      // An agent chooses the arguments: short enough to type, too long to make two that meet.
-      .slice(0, 16)
-  )
-}
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -5,7 +5,7 @@ import { PACK_VERSION } from '../events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import { knownRun } from './known-run.ts'
 import { RecordReader } from './record-reader.ts'
-import { parseObject, type TypedEvent } from './run-books.ts'
+import { parseObject, type TypedEvent } from './recorded-event.ts'
 
 /** Lines that were set aside, by why. */
 export interface SetAside {
@@ -41,11 +41,7 @@ export function recordedEvents(
 export function* eventsOfRecord(runDir: string, aside: SetAside): Generator<TypedEvent> {
   const reader = new RecordReader(runDir)
   try {
-    for (;;) {
-      const lines = reader.read()
-      if (lines === 'gone' || lines.length === 0) return
-      for (const { event } of lines) if (isKnown(event, aside)) yield event
-    }
+    for (const { event } of reader.rest()) if (isKnown(event, aside)) yield event
   } finally {
     reader.close()
   }

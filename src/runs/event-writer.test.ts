@@ -13,10 +13,10 @@ import {
   EVENT_STALL_MS,
   EVENT_BEHIND_BYTES,
 } from '../limits.ts'
-import { type CallNames, decisionEvent, EventText } from '../events/event-text.ts'
+import { type CallNames, decisionBody, decisionEvent, EventText } from '../events/event-text.ts'
 import { EventWriter } from './event-writer.ts'
 import { type Preview, PREVIEW_NONE, PREVIEW_OMITTED } from '../events/preview.ts'
-import { soloRecord } from './record.ts'
+import { soloRecord } from './solo-record.ts'
 import { createRedact } from '../events/redact.ts'
 import type { RunStart } from '../events/types.ts'
 
@@ -99,7 +99,7 @@ function setUp(): {
     } as const
     const of = names(n)
     text.callStart(of, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, room === 'bare' ? PREVIEW_OMITTED : preview)
-    text.decision(of, decisionEvent(decision, policy))
+    text.decision(decisionBody(of, decisionEvent(decision, policy), { counters: [], mono_ms: 1, boot_id: 'b' }))
     writer.added()
   }
   const end = (n: number, preview: Preview = PREVIEW): void => {
@@ -146,7 +146,7 @@ test('with calls one after the other each end is written with the call behind it
   const calls = 10
   for (let n = 0; n < calls; n += 1) {
     begin(n)
-    expect(writer.commit()).toBe('written')
+    expect(writer.turn(() => undefined)).toBe('written')
     clock.advance(1)
     end(n)
     clock.advance(2)
@@ -192,17 +192,17 @@ test('what could not be committed can be taken back, and what others put meanwhi
   call(2)
   const to = writer.mark()
   call(3)
-  expect(writer.commit()).toBe('failing')
+  expect(writer.turn(() => undefined)).toBe('failing')
   expect(writer.takeBack(from, to)).toBe(true)
   reader.state = 'takes'
   clock.advance(EVENT_RETRY_MS_MAX)
   for (const type of ['tool_call_start', 'tool_call_decision', 'tool_call_end'])
     expect(ids(events(), type)).toEqual(['c0', 'c3'])
-  expect(events().flatMap(({ call: of }) => of?.seq ?? [])).toEqual([1, 2])
+  expect(events().flatMap(({ call: of }) => of?.seq ?? [])).toEqual([1, 1, 2, 2])
   const written = writer.mark()
   call(4)
   const behind = writer.mark()
-  expect(writer.commit()).toBe('written')
+  expect(writer.turn(() => undefined)).toBe('written')
   expect(writer.takeBack(written, behind)).toBe(false)
 })
 
@@ -343,18 +343,18 @@ test('a reader that stands still is waited for once, not by every call; when it 
   const { clock, writer, reader, troubles, call } = setUp()
   reader.state = 'holds'
   call(1)
-  expect(writer.commit()).toBe('waiting')
-  const committed = writer.committed()
+  const turn = writer.turn(() => undefined)
+  expect(turn).toBeInstanceOf(Promise)
   for (let ms = 0; ms <= EVENT_STALL_MS; ms += 20) await clock.advanceAsync(20)
-  expect(await committed).toBe('failing')
+  expect(await turn).toBe('failing')
   expect(troubles).toEqual(['fails'])
   call(2)
-  expect(writer.commit()).toBe('failing')
+  expect(writer.turn(() => undefined)).toBe('failing')
   for (let ms = 0; ms <= 3 * EVENT_RETRY_MS_MAX; ms += 100) await clock.advanceAsync(100)
   expect(troubles).toEqual(['fails'])
   reader.state = 'takes'
   for (let ms = 0; ms <= 3 * EVENT_RETRY_MS_MAX; ms += 100) await clock.advanceAsync(100)
   expect(troubles).toEqual(['fails', 'works again, 0 lost'])
   call(3)
-  expect(writer.commit()).toBe('written')
+  expect(writer.turn(() => undefined)).toBe('written')
 })

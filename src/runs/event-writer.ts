@@ -13,8 +13,10 @@ import {
   EVENT_RETRY_MS_MAX,
   EVENT_STALL_MS,
 } from '../limits.ts'
-import type { EventLines, Mark } from '../events/event-lines.ts'
+import type { EventLines, Mark, QueuedEvent } from '../events/event-lines.ts'
+import type { RecordedCount } from '../policy/decide/counted.ts'
 import { insist, type Record } from './record.ts'
+import type { RunFold } from './run-fold.ts'
 import type { RunStatus } from '../events/types.ts'
 
 export interface EventWriterOptions {
@@ -25,8 +27,17 @@ export interface EventWriterOptions {
   /** Gets what was written as well, to be used at once; a copy that is not taken is not repeated. */
   readonly copy?: (lines: Buffer) => void
   /** Told once when writing begins to fail, and once when it works again. */
-  readonly onTrouble: (error: Error | null, eventsLost: number) => void
+  readonly onTrouble: (error: Error | null, eventsLost: number, excess: readonly Excess[]) => void
 }
+
+/** A budget that was exceeded while the record could not be written. */
+export interface Excess {
+  readonly rule_id: string
+  readonly counter: string
+  readonly over: number
+}
+
+export type Outcome = 'written' | 'failing'
 
 /** What may be put: everything, everything but previews, or nothing. */
 export type Room = 'whole' | 'bare' | 'none'
@@ -46,6 +57,7 @@ export class EventWriter {
   /** No line has a preview any more; so it stays until there is room again. */
   #isStripped = false
   #waiting: (() => void)[] = []
+  #excess: readonly Excess[] = []
 
   constructor(options: EventWriterOptions) {
     this.#options = options
@@ -62,6 +74,26 @@ export class EventWriter {
   /** The record works but does not keep up: whoever makes events should pause until `caughtUp`. */
   get isBehind(): boolean {
     return this.#failing === null && this.#lines.length > EVENT_BEHIND_BYTES
+  }
+
+  /** What the record adds up to, with what was counted here and is not written yet. */
+  get fold(): RunFold {
+    return this.#record.fold
+  }
+
+  /** Budgets that were exceeded while the record could not be written. */
+  get excess(): readonly Excess[] {
+    return this.#excess
+  }
+
+  /** Reads what other processes have written, where that needs no waiting and the record works. */
+  refresh(): void {
+    if (this.#failing !== null) return
+    try {
+      this.#record.refresh()
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   /** Events that are lost for good. */
@@ -108,16 +140,16 @@ export class EventWriter {
     if (this.#lines.length >= EVENT_BATCH_BYTES && this.#failing === null && this.#refusedSinceMs === null) this.flush()
   }
 
-  /** Writes what is there, as far as that needs no waiting. */
-  flush(): void {
+  /** Writes what is there, and what `decide` puts, as far as that needs no waiting. */
+  flush(decide?: () => void): void {
     this.#lastFlushMs = this.#clock.monoMs()
-    if (this.#lines.count === 0) {
+    if (this.#lines.count === 0 && decide === undefined) {
       this.#settle()
       return
     }
     let written: Buffer | undefined
     try {
-      written = this.#record.write(this.#lines)
+      written = this.#record.write(this.#lines, decide)
     } catch (error) {
       this.#fail(error)
       return
@@ -126,6 +158,7 @@ export class EventWriter {
       this.#refused()
       return
     }
+    if (this.#failing !== null) this.#excess = excessIn(this.#lines.events, this.#record.fold)
     this.#options.copy?.(written)
     this.#lines.clear()
     this.#refusedSinceMs = null
@@ -142,25 +175,38 @@ export class EventWriter {
     return this.#lines.takeBack(from, to)
   }
 
-  /** Writes everything now. `waiting` means that another process or a slow reader is in the way: then `committed` tells. */
-  commit(): 'written' | 'waiting' | 'failing' {
-    if (this.#failing === null) this.flush()
-    if (this.#failing !== null) return 'failing'
-    return this.#lines.count === 0 && this.#record.isDelivered() ? 'written' : 'waiting'
+  /**
+   * A turn: `decide` is called once, when all that other processes have written is known and none of them can write, and
+   * what it puts is written with all that waits. Where the record fails it may not have been called.
+   */
+  turn(decide: () => void): Outcome | Promise<Outcome> {
+    let isDecided = false
+    const once = (): void => {
+      if (isDecided) return
+      isDecided = true
+      decide()
+    }
+    const tried = (): Outcome | 'waiting' => {
+      if (this.#failing === null) this.flush(once)
+      if (this.#failing !== null) return 'failing'
+      return isDecided && this.#lines.count === 0 && this.#record.isDelivered() ? 'written' : 'waiting'
+    }
+    const outcome = tried()
+    return outcome === 'waiting' ? this.#insisted(tried) : outcome
   }
 
-  /** The same with waiting, for as long as a record may be in the way of a call. */
-  async committed(): Promise<'written' | 'failing'> {
+  /** With waiting, for as long as a record may be in the way of a call. */
+  async #insisted(tried: () => Outcome | 'waiting'): Promise<Outcome> {
     const deadlineMs = this.#clock.monoMs() + EVENT_STALL_MS
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
-      const outcome = this.commit()
+      await pause(this.#clock, pauseMs)
+      const outcome = tried()
       if (outcome !== 'waiting') return outcome
       if (this.#clock.monoMs() >= deadlineMs) {
-        // Said once and for all calls behind this one: a reader that stands still is not waited for by each of them.
+        // Reported once, and for all calls that follow: a reader that stands still is not waited for by each of them.
         this.#fail(stalled())
         return 'failing'
       }
-      await pause(this.#clock, pauseMs)
     }
   }
 
@@ -190,7 +236,7 @@ export class EventWriter {
       )
       this.#options.copy?.(written)
     } catch (error) {
-      this.#options.onTrouble(asError(error), this.#lost)
+      this.#options.onTrouble(asError(error), this.#lost, [])
     }
     this.#record.close()
   }
@@ -223,7 +269,7 @@ export class EventWriter {
     if (!isDiskError(error)) throw error
     const isNew = this.#failing === null
     this.#failing = asError(error)
-    if (isNew) this.#options.onTrouble(this.#failing, this.#lost)
+    if (isNew) this.#options.onTrouble(this.#failing, this.#lost, [])
     this.#wakeIn(this.#retryMs)
     this.#retryMs = Math.min(this.#retryMs * 2, EVENT_RETRY_MS_MAX)
     this.#wakeWaiting()
@@ -238,7 +284,7 @@ export class EventWriter {
     }
     this.#failing = null
     this.#retryMs = EVENT_RETRY_MS
-    this.#options.onTrouble(null, this.#lost)
+    this.#options.onTrouble(null, this.#lost, this.#excess)
   }
 
   #isDelivered(): boolean {
@@ -257,7 +303,21 @@ export class EventWriter {
   }
 }
 
-const stalled = (): HeimdallError => new HeimdallError('STORE_BUSY', `nobody has taken events for ${EVENT_STALL_MS} ms`)
+const stalled = (): HeimdallError => new HeimdallError('STORE_BUSY', `event log blocked for ${EVENT_STALL_MS} ms`)
+
+/** Several processes decided by what each of them knew; the limit is the one that their decisions tell. */
+function excessIn(events: readonly QueuedEvent[], fold: RunFold): Excess[] {
+  const found = new Map<string, Excess>()
+  for (const { type, fields } of events) {
+    const counters = type === 'tool_call_decision' ? (fields.decision?.['counters'] as RecordedCount[] | undefined) : []
+    for (const { rule_id, counter, key, limit } of counters ?? []) {
+      const at = counter === 'calls' ? 0 : counter === 'cost_units' ? 1 : undefined
+      const over = at === undefined ? 0 : (fold.get(key, '')?.[at] ?? 0) - limit
+      if (over > 0) found.set(`${key} ${counter}`, { rule_id, counter, over })
+    }
+  }
+  return [...found.values()]
+}
 
 /** What the disk or the reader of a stream does; anything else is our own mistake and must not be hidden. */
 function isDiskError(error: unknown): boolean {

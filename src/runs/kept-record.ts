@@ -9,7 +9,7 @@ import { EventWriter } from './event-writer.ts'
 import { joiningOf, type OwnedRun } from './owned-run.ts'
 import { rejoinRun } from './record.ts'
 import { closeAbandoned } from './run-close.ts'
-import { booksOf } from './run-facts.ts'
+import { totalsOf } from './run-facts.ts'
 
 /** What is said in the record by whoever keeps the run. Texts that came from programs are redacted as everywhere in it. */
 export interface KeptRecord {
@@ -65,7 +65,7 @@ export async function keepOwnedRun(
       isClosed = true
       const deadlineMs = clock.monoMs() + RUN_MEMBERS_LEAVE_MS
       for (;;) {
-        if (booksOf(join(runsDir, folder)).hasEnded || closeAbandoned(runsDir, folder, clock)) return true
+        if (totalsOf(join(runsDir, folder)).hasEnded || closeAbandoned(runsDir, folder, clock)) return true
         if (clock.monoMs() >= deadlineMs) return false
         await pause(clock, 50)
       }

@@ -1,9 +1,12 @@
 // A record that could not be opened when the shim started, because a disk was full or a folder not there: tried again with each write.
 import { HeimdallError, isSystemError } from '../errors.ts'
 import type { Record } from './record.ts'
+import { RunFold } from './run-fold.ts'
 
+/** Until then decisions count in memory; `attempt` enters what was counted. */
 export function lateRecord(cause: Error, attempt: () => Promise<Record>): Record {
   let record: Record | null = null
+  const early = new RunFold()
   let why: unknown = cause
   let isTrying = false
   const tryAgain = async (): Promise<void> => {
@@ -24,7 +27,11 @@ export function lateRecord(cause: Error, attempt: () => Promise<Record>): Record
   }
   return {
     opening: Buffer.alloc(0),
-    write: (lines) => current().write(lines),
+    get fold() {
+      return record?.fold ?? early
+    },
+    write: (lines, decide) => current().write(lines, decide),
+    refresh: () => record?.refresh(),
     isDelivered: () => record?.isDelivered() ?? false,
     leave: (status, eventsLost) => current().leave(status, eventsLost),
     close: () => record?.close(),

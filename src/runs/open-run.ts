@@ -12,7 +12,8 @@ import { withFileLock } from '../storage/file-lock.ts'
 import { type EventFile, openEventFile } from './event-file.ts'
 import { EventText } from '../events/event-text.ts'
 import { startOf } from './process-start.ts'
-import { joinRun, type Record, soloRecord } from './record.ts'
+import { joinRun, type Record } from './record.ts'
+import { soloRecord } from './solo-record.ts'
 import { lateRecord } from './late-record.ts'
 import type { RunIdentity, RunStart } from '../events/types.ts'
 import { refuseRunOfAnother } from './whose-run.ts'
@@ -50,9 +51,9 @@ export interface SharedRun {
 export async function openRun(request: RunRequest): Promise<OpenRun> {
   const givenId = request.env['SUB_RUN_ID']
   if (givenId !== undefined && givenId !== '')
-    return await openShared(request, givenId, () => {
+    return await openShared(request, givenId, (text) => {
       refuseRunOfAnother(joinPath(runsDirOf(request.env), folderOf(givenId)), givenId, process.pid)
-      return joinNamed(request, givenId)
+      return joinNamed(request, givenId, text)
     })
   return request.events === null ? await openOfHost(request) : openSolo(request, request.newId())
 }
@@ -103,10 +104,10 @@ async function openOfHost(request: RunRequest): Promise<OpenRun> {
     // Whatever is in the way now is told when the run cannot be joined.
     if (!isDiskTrouble(error)) throw error
   }
-  return await openShared(request, runId, async () => {
+  return await openShared(request, runId, async (text) => {
     if (!isAgreed) await agree(runId)
     isAgreed = true
-    return await joinNamed(request, runId)
+    return await joinNamed(request, runId, text)
   })
 }
 
@@ -116,12 +117,17 @@ function isDiskTrouble(error: unknown): error is Error {
   return error.code !== 'STATE_UNSAFE' && error.code !== 'IDENTITY_BORROWED'
 }
 
-async function openShared(request: RunRequest, runId: string, join: () => Promise<Record>): Promise<OpenRun> {
+async function openShared(
+  request: RunRequest,
+  runId: string,
+  join: (text: EventText) => Promise<Record>,
+): Promise<OpenRun> {
   const copy = copyOf(request)
+  const text = textFor(request, runId)
   let isJoined = false
   let waiting: (() => void)[] = []
   const attempt = async (): Promise<Record> => {
-    const record = await join()
+    const record = await join(text)
     copy?.(record.opening)
     isJoined = true
     for (const act of waiting) act()
@@ -135,7 +141,7 @@ async function openShared(request: RunRequest, runId: string, join: () => Promis
       else waiting.push(act)
     },
   }
-  const opened = { runId, shared, copy, text: textFor(request, runId) }
+  const opened = { runId, shared, copy, text }
   try {
     return { ...opened, record: await attempt() }
   } catch (error) {
@@ -168,7 +174,7 @@ function hostAbove(pid: number): number | undefined {
   return hostIn(table, lineOf(table, pid))
 }
 
-function joinNamed(request: RunRequest, runId: string): Promise<Record> {
+function joinNamed(request: RunRequest, runId: string, { lines }: EventText): Promise<Record> {
   const { quietMs, clock } = request
   const parentPid = hostAbove(request.parentPid) ?? request.parentPid
   const start = startOf(parentPid)
@@ -181,6 +187,7 @@ function joinNamed(request: RunRequest, runId: string): Promise<Record> {
     parent: start === undefined ? null : { pid: parentPid, start },
     quietMs,
     clock,
+    queued: () => lines.events,
   })
 }
 

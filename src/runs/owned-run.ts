@@ -14,7 +14,7 @@ import type {
 import { removeIfThere } from '../storage/atomic-file.ts'
 import { onDisk } from '../storage/faults.ts'
 import { type Joining, joinRun } from './record.ts'
-import type { ParentProcess } from './run-books.ts'
+import type { ParentProcess } from './run-totals.ts'
 import { openMark } from './run-close.ts'
 
 export type { FilesChanged, ModelUsage, RunIdentity, RunStart, RunStatus, UsageTotal, WaitStart }

@@ -1,6 +1,6 @@
 // Which process a pid means: the pid together with the time it started, because pids are used again.
 import { isSame, readStat } from '../processes.ts'
-import type { ParentProcess } from './run-books.ts'
+import type { ParentProcess } from './run-totals.ts'
 
 /** The start of a living process in the words of its system, or nothing when there is no such process. */
 export function startOf(pid: number): string | undefined {

@@ -8,7 +8,7 @@ import { ensureFolder, readFileIfThere, removeIfThere } from '../storage/atomic-
 import { namesIn } from '../storage/folder-names.ts'
 import { folderOf } from './open-run.ts'
 import { closeAbandonedRuns, isLive, LEAVING, moveAway, openMark } from './run-close.ts'
-import { booksOf } from './run-facts.ts'
+import { totalsOf } from './run-facts.ts'
 import { isRun, type RunFolder, runFolders } from './run-folder.ts'
 import { RunLog } from './run-log.ts'
 
@@ -30,7 +30,7 @@ export function pruneRuns(runsDir: string, keep: Retention, clock: Clock, isDry 
   const problems: string[] = []
   for (const run of tooMany(runFolders(runsDir).runs, keep, clock.wallMs())) {
     try {
-      if (isDry ? !isLive(run.runDir, booksOf(run.runDir), clock) : remove(runsDir, run.runDir, clock))
+      if (isDry ? !isLive(run.runDir, totalsOf(run.runDir), clock) : remove(runsDir, run.runDir, clock))
         removed.push(run)
     } catch (error) {
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
@@ -80,8 +80,8 @@ function remove(runsDir: string, runDir: string, clock: Clock): boolean {
   if (!isRun(runDir)) return false
   const log = new RunLog(runDir)
   try {
-    const isGone = log.locked((books) => {
-      if (isLive(runDir, books, clock)) return false
+    const isGone = log.locked(({ totals }) => {
+      if (isLive(runDir, totals, clock)) return false
       moveAway(runsDir, folder, log)
       return true
     })

@@ -6,10 +6,14 @@ import { checkOwnFolder } from '../own-folder.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import { openOwnFile } from '../storage/plain-file.ts'
 import { trySharedLock, unlock } from '../storage/kernel-lock.ts'
-import { parseEvent, type TypedEvent } from './run-books.ts'
-import { booksPath, readBooks, recordPath } from './run-log.ts'
+import { parseEvent, type TypedEvent } from './recorded-event.ts'
+import { recordPath } from './run-log.ts'
 
 const NEWLINE = 0x0a
+/** How often the lock is tried before a reader says that the record is busy. */
+const LOCK_TRIES = 100
+/** And how often a busy record is read before a command goes on with what it has. */
+const BUSY_READS = 50
 
 export interface RecordLine {
   readonly event: TypedEvent
@@ -26,34 +30,29 @@ export interface PassedOver {
   readonly bytes: number
 }
 
-interface RecordFiles {
-  readonly record: string
-  readonly books: string | null
-}
-
 /**
  * A writer that meets a full disk takes back what it has written of a batch, so not all that can be read is there to
- * stay. What the books cover is; and when nobody holds the record's lock, all of it is, since only its holder cuts. What
- * was torn by a kill, or written by somebody else, is passed over.
+ * stay. When no process holds the record's lock all of it is, since only the holder of the lock cuts. What was torn by a
+ * kill, or is no event, is passed over.
  */
 export class RecordReader {
   readonly #path: string
-  readonly #books: string | null
+  readonly #isOwn: boolean
   #fd: number | null = null
   #offset: number
   #isBusy = false
   /** Where a line began that is too long to be an event, and whose end has not come yet. */
   #longSince: number | null = null
 
-  constructor(runDir: string, from = 0, files: RecordFiles = { record: recordPath(runDir), books: booksPath(runDir) }) {
-    this.#path = files.record
-    this.#books = files.books
+  constructor(runDir: string, from = 0, file?: string) {
+    this.#path = file ?? recordPath(runDir)
+    this.#isOwn = file === undefined
     this.#offset = from
   }
 
-  /** A file of events outside all runs, which has no books: what a shim was told to write to, or somebody has copied. */
+  /** A file of events outside all runs: what a shim was told to write to, or a copy. */
   static ofFile(path: string): RecordReader {
-    return new RecordReader('', 0, { record: path, books: null })
+    return new RecordReader('', 0, path)
   }
 
   /** Up to here everything was seen. */
@@ -76,6 +75,18 @@ export class RecordReader {
     const lines: RecordLine[] = []
     while (lines.length === 0 && this.#offset < stays) if (!this.#readBlock(stays, lines, onPassedOver)) break
     return lines
+  }
+
+  /** All that stands there now. */
+  *rest(): Generator<RecordLine> {
+    for (let tries = BUSY_READS; tries > 0;) {
+      const lines = this.read()
+      if (lines === 'gone') return
+      yield* lines
+      if (lines.length > 0) continue
+      if (!this.#isBusy) return
+      tries -= 1
+    }
   }
 
   close(): void {
@@ -120,16 +131,14 @@ export class RecordReader {
       if (isErrno(error, 'ENOENT')) return undefined
       throw error
     }
-    const covered = this.#bytesOfBooks()
     const size = fs.fstatSync(this.#fd).size
     if (size < this.#offset) return undefined
-    this.#isBusy = false
-    if (covered >= size) return size
-    // The books are behind: somebody writes at this moment, or was killed before the books were saved.
-    if (!trySharedLock(this.#fd)) {
-      this.#isBusy = true
-      return Math.max(covered, this.#offset)
+    if (size === this.#offset) {
+      this.#isBusy = false
+      return size
     }
+    this.#isBusy = !this.#hasLock(this.#fd)
+    if (this.#isBusy) return this.#offset
     try {
       return fs.fstatSync(this.#fd).size
     } finally {
@@ -137,27 +146,16 @@ export class RecordReader {
     }
   }
 
-  /** A record of a run is its user's alone; a file that somebody has named may be anybody's. */
-  #opened(): number {
-    if (this.#books === null) return fs.openSync(this.#path, 'r')
-    checkOwnFolder(dirname(this.#path))
-    return openOwnFile(this.#path, fs.constants.O_RDONLY)
+  /** A writer is done in some hundred microseconds. */
+  #hasLock(fd: number): boolean {
+    for (let tries = LOCK_TRIES; tries > 0; tries -= 1) if (trySharedLock(fd)) return true
+    return false
   }
 
-  /** Opened each time: whoever makes a run anew makes its books anew. */
-  #bytesOfBooks(): number {
-    if (this.#books === null) return 0
-    let fd: number
-    try {
-      fd = fs.openSync(this.#books, 'r')
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return 0
-      throw error
-    }
-    try {
-      return readBooks(fd)?.bytes ?? 0
-    } finally {
-      fs.closeSync(fd)
-    }
+  /** A record of a run is its user's alone; a file that was named may be anyone's. */
+  #opened(): number {
+    if (!this.#isOwn) return fs.openSync(this.#path, 'r')
+    checkOwnFolder(dirname(this.#path))
+    return openOwnFile(this.#path, fs.constants.O_RDONLY)
   }
 }

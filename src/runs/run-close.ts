@@ -8,20 +8,14 @@ import { EventLines } from '../events/event-lines.ts'
 import { type CallNames, EventText } from '../events/event-text.ts'
 import { PREVIEW_NONE } from '../events/preview.ts'
 import { isAlive } from './process-start.ts'
-import { closeQuestions, sweepSoloFolders } from './open-questions.ts'
-import { momentOf } from './run-moment.ts'
-import {
-  isQuiet,
-  type RunMoment,
-  parseEvent,
-  type RunBooks,
-  type RecordedEvent,
-  summaryOf,
-  worse,
-} from './run-books.ts'
+import { sweepSoloFolders } from './questions.ts'
+import { momentOf, recordedMoment } from './run-moment.ts'
+import type { RecordedEvent } from './recorded-event.ts'
+import type { RunFold } from './run-fold.ts'
+import { isQuiet, type RunMoment, type RunTotals, summaryOf, worse } from './run-totals.ts'
 import { RunLog } from './run-log.ts'
 import { forgetMembers, lookAtMembers } from './run-members.ts'
-import type { RunIdentity } from '../events/types.ts'
+import type { RunIdentity, RunStatus } from '../events/types.ts'
 import { namesIn } from '../storage/folder-names.ts'
 
 /** One empty file per run that has not ended, so that a look for abandoned runs does not read all runs that ever were. */
@@ -48,59 +42,66 @@ export interface Closing {
   readonly identity?: RunIdentity
 }
 
+/** What a member that leaves reports. */
+interface LastReport {
+  readonly status: RunStatus
+  readonly eventsLost: number
+}
+
 /**
- * Ends the run if nobody takes part in it any more: at once where it has an owner and what that runs is over, or where
+ * Ends the run if no process takes part in it any more: at once where it has an owner and what that runs is over, or where
  * its host is gone, else after a quiet time. Returns the lines written, or nothing if the run goes on. The record must be locked.
  */
-export function closeIfOver(closing: Closing, books: RunBooks): Buffer | undefined {
-  if (books.hasEnded) return undefined
+export function closeIfOver(closing: Closing, fold: RunFold, report?: LastReport): Buffer | undefined {
+  const { totals } = fold
+  if (totals.hasEnded) return undefined
   const runDir = join(closing.runsDir, closing.folder)
   const { alive, dead } = lookAtMembers(runDir)
   if (alive.length > 0) return undefined
   const now = momentOf(closing.clock)
-  if (books.quietSinceMs === null) {
-    books.quietSinceMs = now.monoMs
-    closing.log.saveBooks()
-  }
-  if (isAwaited(books, now)) return undefined
+  const reported = report?.status ?? totals.status
   // A shim that died without leaving did not end well, and neither did the run.
-  if (dead.length > 0) books.status = worse(books.status, 'FAILED')
+  const status = dead.length > 0 ? worse(reported, 'FAILED') : reported
   const identity = closing.identity ?? identityOfRun(closing.log)
+  if (isAwaited({ ...totals, quietSince: totals.quietSince ?? now }, now)) {
+    if (totals.quietSince === null && report === undefined && identity !== undefined) {
+      const text = new EventText(identity, () => now.wallMs)
+      text.runLeft({ status, is_last: true }, recordedMoment(now))
+      closing.log.append(text.lines)
+    }
+    return undefined
+  }
   const written: Buffer[] = []
   if (identity !== undefined) {
-    if (dead.length > 0) written.push(closing.log.append(endsOfOpenCalls(closing.log, now.wallMs)))
-    books.hasEnded = true
+    if (dead.length > 0 && fold.hasOpenCalls) written.push(closing.log.append(endsOfOpenCalls(closing.log, now.wallMs)))
     const text = new EventText(identity, () => now.wallMs)
-    text.runEnd(books.status, new Date(now.wallMs).toISOString(), books.segment, summaryOf(books, now))
+    const eventsLost = totals.eventsLost + (report?.eventsLost ?? 0)
+    const endedAt = new Date(now.wallMs).toISOString()
+    text.runEnd(status, endedAt, totals.segment, summaryOf({ ...totals, eventsLost }, now))
     written.push(closing.log.append(text.lines))
+    closing.log.checkpoint()
   }
-  clearAway(closing, now.wallMs)
+  clearAway(closing)
   return Buffer.concat(written)
 }
 
-/** What is left to do when the end stands in the record. Where that fails the mark stays, and whoever looks next does it. */
-function clearAway({ runsDir, folder }: Pick<Closing, 'runsDir' | 'folder'>, nowMs: number): void {
-  const runDir = join(runsDir, folder)
-  forgetMembers(runDir)
-  try {
-    closeQuestions(runDir, new Date(nowMs).toISOString())
-  } catch (error) {
-    if (!(error instanceof HeimdallError && error.code.startsWith('STORE_'))) throw error
-    return
-  }
+/** What is left to do when the end stands in the record. Where that fails the mark stays, and the next command that looks does it. */
+function clearAway({ runsDir, folder }: Pick<Closing, 'runsDir' | 'folder'>): void {
+  forgetMembers(join(runsDir, folder))
   removeMark(openMark(runsDir, folder))
 }
 
-/** Somebody takes part in the run, or it has not ended and its host may yet start another shim of it. */
-export function isLive(runDir: string, books: RunBooks, clock: Clock): boolean {
+/** A process takes part in the run, or it has not ended and its host may yet start another shim of it. */
+export function isLive(runDir: string, totals: RunTotals, clock: Clock): boolean {
   if (lookAtMembers(runDir).alive.length > 0) return true
-  return books.segment > 0 && !books.hasEnded && isAwaited(books, momentOf(clock))
+  const now = momentOf(clock)
+  return totals.segment > 0 && !totals.hasEnded && isAwaited({ ...totals, quietSince: totals.quietSince ?? now }, now)
 }
 
 /** What the run is about goes on; or, of a run without owner, its host may start another shim of it. */
-function isAwaited(books: RunBooks, now: RunMoment): boolean {
-  const { parent, isOwned, bootId } = books
-  return parent !== null && (isOwned ? bootId === now.bootId : !isQuiet(books, now)) && isAlive(parent)
+function isAwaited(totals: RunTotals, now: RunMoment): boolean {
+  const { parent, isOwned, startedAt } = totals
+  return parent !== null && (isOwned ? startedAt?.bootId === now.bootId : !isQuiet(totals, now)) && isAlive(parent)
 }
 
 export interface ClosedRuns {
@@ -141,9 +142,9 @@ export function closeAbandoned(runsDir: string, folder: string, clock: Clock): b
   }
   const log = new RunLog(runDir)
   try {
-    const text = log.locked((books) => {
-      if (books.hasEnded) clearAway({ runsDir, folder }, clock.wallMs())
-      return closeIfOver({ runsDir, folder, log, clock }, books)
+    const text = log.locked((fold) => {
+      if (fold.totals.hasEnded) clearAway({ runsDir, folder })
+      return closeIfOver({ runsDir, folder, log, clock }, fold)
     })
     return text !== undefined
   } finally {
@@ -180,12 +181,10 @@ const isStoredCall = (event: RecordedEvent): event is StoredCall =>
 /** Calls that began and never ended: their shim was killed. Each is ended in the name of that shim. */
 function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
   const open = new Map<string, StoredCall>()
-  log.read((text) => {
-    const event = parseEvent(text)
-    if (event === undefined || !isStoredCall(event)) return true
+  log.read((event) => {
+    if (!isStoredCall(event)) return
     if (event.type === 'tool_call_start') open.set(event.call.call_id, event)
     else if (event.type === 'tool_call_end') open.delete(event.call.call_id)
-    return true
   })
   const lines = new EventLines()
   for (const start of open.values()) {
@@ -207,10 +206,8 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
 
 function identityOfRun(log: RunLog): RunIdentity | undefined {
   let found: (RecordedEvent & RunIdentity) | undefined
-  log.read((text) => {
-    const event = parseEvent(text)
-    if (event?.type === 'run_start' && typeof event['run_id'] === 'string') found = event as RecordedEvent & RunIdentity
-    return true
+  log.read((event) => {
+    if (event.type === 'run_start' && typeof event['run_id'] === 'string') found = event as RecordedEvent & RunIdentity
   })
   return found
 }

@@ -5,7 +5,7 @@ import type { ModelUsage, UsageTotal } from '../events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import type { TokenCounts } from '../token-counts.ts'
 import { RecordReader } from './record-reader.ts'
-import { parseObject } from './run-books.ts'
+import { parseObject } from './recorded-event.ts'
 import { recordPath } from './run-log.ts'
 
 const NEWLINE = 0x0a
@@ -50,15 +50,12 @@ function bookings(runDir: string): { readonly usage: ModelUsage; readonly atMs: 
   const found: { usage: ModelUsage; atMs: number }[] = []
   const reader = new RecordReader(runDir)
   try {
-    for (;;) {
-      const lines = reader.read()
-      if (lines === 'gone' || lines.length === 0) return found
-      for (const { event, text } of lines) {
-        if (event.type !== 'model_usage') continue
-        const usage = usageIn(text)
-        if (usage !== undefined) found.push({ usage, atMs: Date.parse(String(event.ts)) })
-      }
+    for (const { event, text } of reader.rest()) {
+      if (event.type !== 'model_usage') continue
+      const usage = usageIn(text)
+      if (usage !== undefined) found.push({ usage, atMs: Date.parse(String(event.ts)) })
     }
+    return found
   } finally {
     reader.close()
   }

@@ -21,15 +21,11 @@ export function endingOf(runDir: string): RunEnding {
   let decision: unknown
   const reader = new RecordReader(runDir)
   try {
-    for (;;) {
-      const lines = reader.read()
-      if (lines === 'gone' || lines.length === 0) break
-      for (const { event } of lines)
-        if (event.type === 'run_end') run = event.run
-        else if (event.type === 'session_end') session = event['session']
-        else if (event.decision?.action === 'TERMINATE_RUN' && event.decision.enforced !== false)
-          decision = event.decision
-    }
+    for (const { event } of reader.rest())
+      if (event.type === 'run_end') run = event.run
+      else if (event.type === 'session_end') session = event['session']
+      else if (event.decision?.['action'] === 'TERMINATE_RUN' && event.decision['enforced'] !== false)
+        decision = event.decision
   } finally {
     reader.close()
   }

@@ -5,9 +5,10 @@ import { isErrno, isSystemError } from '../errors.ts'
 import { fileProblem, folderProblem } from '../own-folder.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import { folderOf } from './open-run.ts'
-import { parseEvent } from './run-books.ts'
+import { parseEvent } from './recorded-event.ts'
 import { openMark } from './run-close.ts'
-import { booksPath, readBooks, recordPath } from './run-log.ts'
+import { checkpointPath } from './checkpoint.ts'
+import { recordPath } from './run-log.ts'
 import { namesInIfFolder } from '../storage/folder-names.ts'
 
 export interface RunFolder {
@@ -57,9 +58,8 @@ function lookAt(runDir: string): RunFolder | Foreign | undefined {
     if (problem !== undefined) return { name, why: problem }
     const record = fs.lstatSync(recordPath(runDir), { throwIfNoEntry: false })
     if (record === undefined) return { name, why: 'holds no record' }
-    const books = fs.lstatSync(booksPath(runDir), { throwIfNoEntry: false })
-    if (!record.isFile() || books?.isFile() === false) return { name, why: 'its record is not a plain file' }
-    const theirs = [record, books].map((stats) => (stats === undefined ? undefined : fileProblem(stats))).find(Boolean)
+    if (!record.isFile()) return { name, why: 'its record is not a plain file' }
+    const theirs = fileProblem(record)
     if (theirs !== undefined) return { name, why: `its record ${theirs}` }
     const fd = openPlain(recordPath(runDir))
     try {
@@ -79,7 +79,7 @@ function lookAt(runDir: string): RunFolder | Foreign | undefined {
 
 /**
  * A record begins with the start of its run; one that begins with anything else, say a copy under another name, is not
- * ours. Where the first line is torn or yet to come, there are our books, or the mark of a run that is open.
+ * ours. Where the first line is torn or yet to come, the mark of an open run or a checkpoint stands for it.
  */
 function isOurs(runDir: string, fd: number): boolean {
   const folder = basename(runDir)
@@ -90,22 +90,12 @@ function isOurs(runDir: string, fd: number): boolean {
   if (first !== undefined)
     return first.type === 'run_start' && typeof first.run_id === 'string' && folderOf(first.run_id) === folder
   if (fs.lstatSync(openMark(dirname(runDir), folder), { throwIfNoEntry: false })?.isFile() === true) return true
-  return (storedSegment(runDir) ?? 0) > 0
+  return fs.lstatSync(checkpointPath(runDir), { throwIfNoEntry: false })?.isFile() === true
 }
 
 interface StartEvent {
   readonly type?: unknown
   readonly run_id?: unknown
-}
-
-function storedSegment(runDir: string): number | undefined {
-  if (fs.lstatSync(booksPath(runDir), { throwIfNoEntry: false }) === undefined) return undefined
-  const fd = openPlain(booksPath(runDir))
-  try {
-    return readBooks(fd)?.segment
-  } finally {
-    fs.closeSync(fd)
-  }
 }
 
 /** From the last line that is an event; a torn tail is passed over. Undefined where there is none. */

@@ -1,150 +1,129 @@
-// The record of a run that several processes write: each batch is appended under a kernel lock, where calls get their numbers.
+// The record of a run that several processes write, and its fold: each batch is appended under a kernel lock, where calls get their numbers.
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { HeimdallError, isErrno } from '../errors.ts'
+import { HeimdallError } from '../errors.ts'
+import type { EventLines, QueuedEvent } from '../events/event-lines.ts'
+import { CHECKPOINT_EVERY_BYTES, RECORD_LINE_BYTES_MAX, RECORD_TAIL_BYTES } from '../limits.ts'
 import { checkOwnFolder } from '../own-folder.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
 import { diskError, onDisk } from '../storage/faults.ts'
 import { tryLock, unlock } from '../storage/kernel-lock.ts'
 import { openOwnFile } from '../storage/plain-file.ts'
-import type { EventLines } from '../events/event-lines.ts'
-import { emptyBooks, enterQueued, enterStored, parseObject, type RunBooks } from './run-books.ts'
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts'
+import { parseEvent, type RecordedEvent } from './recorded-event.ts'
+import { RunFold } from './run-fold.ts'
 
 const NEWLINE = 0x0a
-/** The books are one line of this length, rewritten in place: small enough to be written whole or not at all. */
-const BOOKS_BYTES = 1_024
 const READ_BYTES = 1 << 20
-/** The books may be so far behind the record: whoever comes next reads that much, and no batch has to pay for them. */
-const BOOKS_BEHIND_BYTES = 64 << 10
 
 export const recordPath = (runDir: string): string => join(runDir, 'events.jsonl')
 
-export const booksPath = (runDir: string): string => join(runDir, 'books.json')
-
-function openFiles(runDir: string): { readonly record: number; readonly books: number } {
-  const { O_APPEND } = fs.constants
+function openRecord(runDir: string): number {
+  const { O_APPEND, O_RDWR, O_CREAT } = fs.constants
   ensureFolder(runDir)
   checkOwnFolder(runDir)
-  const record = openPlain(recordPath(runDir), O_APPEND)
-  try {
-    return { record, books: openPlain(booksPath(runDir), 0) }
-  } catch (error) {
-    fs.closeSync(record)
-    throw error
-  }
-}
-
-const openPlain = (path: string, flags: number): number =>
-  onDisk(path, () => openOwnFile(path, fs.constants.O_RDWR | fs.constants.O_CREAT | flags))
-
-/** The books as they were last saved; nothing when they are not whole. */
-export function readBooks(fd: number): RunBooks | undefined {
-  const bytes = Buffer.alloc(BOOKS_BYTES)
-  const count = fs.readSync(fd, bytes, 0, BOOKS_BYTES, 0)
-  if (count !== BOOKS_BYTES || bytes[BOOKS_BYTES - 1] !== NEWLINE) return undefined
-  const books: Partial<RunBooks> | undefined = parseObject(bytes.toString())
-  const isWhole = typeof books?.bytes === 'number' && typeof books.segment === 'number' && books.counts !== undefined
-  return isWhole ? (books as RunBooks) : undefined
+  const path = recordPath(runDir)
+  return onDisk(path, () => openOwnFile(path, O_RDWR | O_CREAT | O_APPEND))
 }
 
 /**
- * The record is the truth, the books beside it a shortcut. Books that do not cover the whole record were left by a writer
- * that died between the two writes; whoever comes next reads the rest of the record and goes on from there. So a number
- * that stands in the record is never given again, and one that does not was never given.
+ * The record is the state. The fold is what its lines add up to, up to `#bytes`; whoever holds the lock has read all of it,
+ * so a number that stands in the record is never given again, and a token that was taken is gone for every process.
  */
 export class RunLog {
   readonly path: string
   readonly #runDir: string
   #fd: number
-  #booksFd: number
-  /** As they were when the lock was last held here, with what was written here since. */
-  #books: RunBooks = emptyBooks()
-  /** Bytes of the record that the stored books covered then. */
-  #storedBytes = 0
+  /** Bytes of the record that the fold covers. */
+  #bytes = 0
+  #fold = new RunFold()
+  #isLoaded = false
+  /** What is read from here on is new; the process that wrote it has seen to its checkpoint. */
+  #isFollowing = false
   #isLocked = false
+  /** All that was counted here is written. */
+  #isAppended = false
+  /** Bytes up to which a checkpoint is known to have been written. */
+  #checkpointed = 0
+  readonly #queued: () => readonly QueuedEvent[]
 
-  constructor(runDir: string) {
+  /** `queued` are events that this process has counted and not written yet. */
+  constructor(runDir: string, queued: () => readonly QueuedEvent[] = () => []) {
     this.path = recordPath(runDir)
     this.#runDir = runDir
-    const { record, books } = openFiles(runDir)
-    this.#fd = record
-    this.#booksFd = books
+    this.#queued = queued
+    this.#fd = openRecord(runDir)
   }
 
-  /** Runs `act` with the record locked, or returns `undefined` when another process has it. Inside another `locked` it joins it. */
-  locked<T>(act: (books: RunBooks) => T): T | undefined {
-    if (this.#isLocked) return act(this.#books)
+  /** As of the last time the lock was held here, with what was counted here since. */
+  get fold(): RunFold {
+    return this.#fold
+  }
+
+  /** Bytes of the record when the lock was last held here. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Reads most of a long record without its lock, some at a time; true when little is left. */
+  readAhead(): boolean {
+    const { size } = fs.fstatSync(this.#fd)
+    this.#load(size)
+    if (size - this.#bytes <= RECORD_TAIL_BYTES) return true
+    this.#readUpTo(Math.min(size - RECORD_TAIL_BYTES, this.#bytes + RECORD_TAIL_BYTES))
+    return false
+  }
+
+  /** Runs `act` with the record locked and read, or returns `undefined` when another process has it. Inside another `locked` it joins it. */
+  locked<T>(act: (fold: RunFold) => T): T | undefined {
+    if (this.#isLocked) return act(this.#fold)
     if (!tryLock(this.#fd)) return undefined
     const { size, nlink } = fs.fstatSync(this.#fd)
     if (nlink === 0) {
       // The run was pruned while we waited: what would be written to a file without a name is lost.
       this.close()
-      const { record, books } = openFiles(this.#runDir)
-      this.#fd = record
-      this.#booksFd = books
-      this.#books = emptyBooks()
+      this.#fd = openRecord(this.#runDir)
+      this.#isLoaded = false
       return this.locked(act)
     }
     this.#isLocked = true
+    this.#isAppended = false
     try {
       this.#catchUp(size)
-      return act(this.#books)
+      return act(this.#fold)
     } finally {
       this.#isLocked = false
       unlock(this.#fd)
+      this.#checkpointNowAndThen()
     }
   }
 
-  /**
-   * Appends lines of calls when nobody else has written since this was the last to write, and says nothing when that is
-   * not so: numbers go on from ours, and the books can wait.
-   */
-  appendNext(lines: EventLines): Buffer | undefined {
-    const { bytes, segment } = this.#books
-    if (segment === 0 || bytes - this.#storedBytes >= BOOKS_BEHIND_BYTES || !tryLock(this.#fd)) return undefined
-    try {
-      return fs.fstatSync(this.#fd).size === bytes ? this.#enter(lines) : undefined
-    } finally {
-      unlock(this.#fd)
-    }
+  /** Reads what others have appended, where that is something and the record is free. */
+  refresh(): void {
+    const { size, nlink } = fs.fstatSync(this.#fd)
+    if (size !== this.#bytes || nlink === 0) this.locked(() => undefined)
   }
 
-  /** Appends the lines with their numbers; the lock must be held. */
-  append(lines: EventLines): Buffer {
+  /** Appends the lines, of which `counted` says that the fold has counted them; the lock must be held. */
+  append(lines: EventLines, isCounted = false): Buffer {
     if (!this.#isLocked) throw new HeimdallError('INTERNAL', 'a record was written without its lock')
-    const bytes = this.#enter(lines)
-    this.saveBooks()
-    return bytes
-  }
-
-  #enter(lines: EventLines): Buffer {
-    const books = this.#books
-    const before = { ...books, counts: { ...books.counts } }
-    enterQueued(books, lines.events)
+    const { events } = lines
+    this.#fold.number(events)
     const bytes = lines.encode()
     try {
-      this.#write(bytes, books)
+      this.#write(bytes)
     } catch (error) {
-      this.#books = before
       throw diskError(this.path, error)
     }
+    if (!isCounted) for (const event of events) this.#fold.count(event)
+    this.#fold.written(events)
+    this.#isAppended = true
     return bytes
   }
 
-  /** Writes the books. On a full disk they stay behind the record, and the next writer catches up. */
-  saveBooks(): void {
-    const text = JSON.stringify(this.#books)
-    try {
-      fs.writeSync(this.#booksFd, `${text.padEnd(BOOKS_BYTES - 1)}\n`, 0)
-      this.#storedBytes = this.#books.bytes
-    } catch (error) {
-      if (!isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO')) throw error
-    }
-  }
-
-  /** Calls `visit` with each line of the record until it says false. */
-  read(visit: (text: string) => boolean): void {
-    this.#readFrom(0, visit)
+  /** Calls `visit` with each event of the record. */
+  read(visit: (event: RecordedEvent) => void): void {
+    this.#readLines(0, this.#bytes, visit)
   }
 
   /** Takes the record its name, wherever its folder is by now; the lock must be held. */
@@ -153,62 +132,91 @@ export class RunLog {
     fs.unlinkSync(recordPath(runDir))
   }
 
-  close(): void {
-    fs.closeSync(this.#fd)
-    fs.closeSync(this.#booksFd)
+  /** The run has ended, and commands that list it shall not have to read its record. */
+  checkpoint(): void {
+    this.#checkpointed = this.#bytes
+    writeCheckpoint(this.#runDir, this.#fd, { bytes: this.#bytes, fold: this.#fold })
   }
 
-  #write(bytes: Buffer, books: RunBooks): void {
-    const start = books.bytes
+  close(): void {
+    fs.closeSync(this.#fd)
+  }
+
+  /** By the process whose write passes the mark: twenty shims do not write twenty checkpoints. */
+  #checkpointNowAndThen(): void {
+    if (this.#bytes - this.#checkpointed < CHECKPOINT_EVERY_BYTES) return
+    // What this process has counted and not written is in no record.
+    if (this.#isAppended || this.#queued().length === 0) this.checkpoint()
+  }
+
+  #write(bytes: Buffer): void {
+    const start = this.#bytes
     try {
       for (let sent = 0; sent < bytes.length;) sent += fs.writeSync(this.#fd, bytes, sent)
-      books.bytes = start + bytes.length
+      this.#bytes = start + bytes.length
     } catch (error) {
-      // Nobody else writes while the lock is held, so what fitted of a batch can be taken back whole.
+      // Other processes do not write while the lock is held, so what fitted of a batch can be taken back whole.
       fs.ftruncateSync(this.#fd, start)
       throw error
     }
   }
 
-  #catchUp(size: number): void {
-    const stored = readBooks(this.#booksFd)
-    const { bytes, seq, counts } = this.#books
-    // Nobody else has written: what is behind in the books are lines of our own, which need not be read again.
-    const isOurs = stored !== undefined && stored.bytes === this.#storedBytes && bytes === size
-    this.#books = stored !== undefined && stored.bytes <= size ? stored : emptyBooks()
-    this.#storedBytes = this.#books.bytes
-    if (isOurs) Object.assign(this.#books, { bytes, seq, counts })
-    if (this.#books.bytes === size) return
-    this.#sealTornTail(size)
-    this.#readFrom(this.#books.bytes, (text) => {
-      enterStored(this.#books, text)
-      return true
-    })
-    this.#books.bytes = fs.fstatSync(this.#fd).size
-    this.saveBooks()
+  #load(size: number): void {
+    if (this.#isLoaded && size >= this.#bytes) return
+    const checkpoint = readCheckpoint(this.#runDir, this.#fd)
+    this.#fold = checkpoint?.fold ?? new RunFold()
+    this.#bytes = checkpoint?.bytes ?? 0
+    this.#checkpointed = this.#bytes
+    this.#isLoaded = true
+    this.#isFollowing = false
   }
 
-  #sealTornTail(size: number): void {
-    if (size === 0) return
+  #catchUp(size: number): void {
+    this.#load(size)
+    if (this.#bytes !== size) this.#readUpTo(this.#sealTornTail(size))
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    for (const event of this.#queued()) this.#fold.count(event)
+  }
+
+  #readUpTo(size: number): void {
+    this.#bytes = this.#readLines(this.#bytes, size, (event) => this.#fold.enterStored(event))
+    if (!this.#isFollowing) return
+    const mark = Math.floor(this.#bytes / CHECKPOINT_EVERY_BYTES) * CHECKPOINT_EVERY_BYTES
+    this.#checkpointed = Math.max(this.#checkpointed, mark)
+  }
+
+  #sealTornTail(size: number): number {
     const last = Buffer.alloc(1)
     fs.readSync(this.#fd, last, 0, 1, size - 1)
-    if (last[0] !== NEWLINE) fs.writeSync(this.#fd, '\n')
+    if (last[0] === NEWLINE) return size
+    fs.writeSync(this.#fd, '\n')
+    return size + 1
   }
 
-  #readFrom(position: number, visit: (text: string) => boolean): void {
-    const block = Buffer.alloc(READ_BYTES)
-    let carry: Buffer = Buffer.alloc(0)
-    for (let at = position; ;) {
-      const count = fs.readSync(this.#fd, block, 0, READ_BYTES, at)
-      if (count === 0) return
-      at += count
-      const bytes = Buffer.concat([carry, block.subarray(0, count)])
-      let from = 0
-      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
-        if (!visit(bytes.toString('utf8', from, end))) return
-        from = end + 1
+  /** Returns where the last whole line ends. A line that is too long to be an event is passed over. */
+  #readLines(from: number, to: number, visit: (event: RecordedEvent) => void): number {
+    const block = Buffer.alloc(Math.min(READ_BYTES, to - from))
+    let carry: Buffer[] = []
+    let lineStart = from
+    for (let at = from; at < to;) {
+      const bytes = block.subarray(0, fs.readSync(this.#fd, block, 0, Math.min(block.length, to - at), at))
+      if (bytes.length === 0) break
+      let start = 0
+      for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
+        const piece = bytes.subarray(start, end)
+        start = end + 1
+        const isLong = at + end - lineStart > RECORD_LINE_BYTES_MAX
+        const line = carry.length === 0 ? piece : Buffer.concat([...carry, piece])
+        const event = isLong ? undefined : parseEvent(line.toString())
+        if (event !== undefined) visit(event)
+        carry = []
+        lineStart = at + start
       }
-      carry = bytes.subarray(from)
+      at += bytes.length
+      if (at - lineStart > RECORD_LINE_BYTES_MAX) carry = []
+      else if (start < bytes.length) carry.push(Buffer.from(bytes.subarray(start)))
     }
+    return lineStart
   }
 }

@@ -1,15 +1,17 @@
 // One process's part in a run, from joining to leaving: what it writes, whom it can ask, and the word that the run is over.
 import type { EventText } from '../events/event-text.ts'
+import { join } from 'node:path'
 import type { RunStart, RunStatus } from '../events/types.ts'
 import { createIdSource } from '../id-source.ts'
 import { runsDirOf } from '../paths.ts'
-import type { Approvals } from './approvals.ts'
 import { writeAskedCall } from './asked-calls.ts'
+import type { Decision } from '../policy/types.ts'
 import { EventWriter, type EventWriterOptions } from './event-writer.ts'
 import { folderOf, openRun, type OpenRun, type RunRequest, type SharedRun } from './open-run.ts'
-import { runApprovals } from './open-questions.ts'
+import { soloDir } from './questions.ts'
 import { recordPath } from './run-log.ts'
-import { followOrders, type RunOrders } from './run-orders.ts'
+import { followWakeups, type RunWakeup } from './run-wakeup.ts'
+import { SoloQuestions } from './solo-questions.ts'
 
 export interface PartRequest extends Omit<RunRequest, 'newId' | 'start'> {
   /** It begins now, by the clock. */
@@ -25,16 +27,16 @@ export interface RunPart {
   readonly shared: SharedRun | null
   /** Where this part's events are to be found. */
   readonly recordPlace: string
-  /** What persons are asked and have answered; opened with the first question. */
-  readonly approvals: () => Approvals
+  /** Where the questions of a shim alone are recorded; null where they are in the record of the run. */
+  readonly soloQuestions: SoloQuestions | null
   /** Stores the whole text of a call that a question shows cut. */
   readonly keepWhole: (id: string, text: string) => void
   /** An event that is not about a call. */
   readonly say: (put: (text: EventText) => void) => void
-  /** Ends the run for all who take part in it. */
-  readonly terminate: (why: object) => void
-  /** Somebody else has ended it, perhaps before this part began. */
-  readonly onTerminated: (act: (why: object) => void) => void
+  /** The run was ended by policy, as the record says: has the other shims read it. */
+  readonly wakeOthers: () => void
+  /** Calls `act` when another shim has ended the run, also when that was before this part began. */
+  readonly onTerminated: (act: (why: Decision) => void) => void
   readonly leave: (status: RunStatus) => Promise<void>
 }
 
@@ -54,34 +56,37 @@ export async function takePart(request: PartRequest): Promise<RunPart> {
     ...copy,
     onTrouble: request.onTrouble,
   })
-  const approvals = runApprovals(shared?.runDir ?? null, {
-    runsDir: runsDirOf(request.env),
-    folder: folderOf(runId),
-    shimId: request.identity.source.shim_id,
-  })
-  let orders: RunOrders | null = null
+  const soloFolder = join(soloDir(runsDirOf(request.env)), folderOf(runId))
+  const soloQuestions = shared === null ? new SoloQuestions(soloFolder, request.identity.source.shim_id) : null
+  let wakeup: RunWakeup | null = null
   return {
     runId,
     text,
     events,
     shared,
     recordPlace: placeOf(request, run),
-    approvals: () => approvals.opened(),
-    keepWhole: (id, whole) => writeAskedCall(approvals.folder, id, whole),
+    soloQuestions,
+    keepWhole: (id, whole) => writeAskedCall(shared?.runDir ?? soloFolder, id, whole),
     say(put) {
       if (events.room('other', 1) === 'none') return
       put(text)
       events.added()
     },
-    terminate: (why) => orders?.terminate(why),
+    wakeOthers: () => wakeup?.wake(),
     onTerminated(act) {
+      const look = (): void => {
+        events.refresh()
+        if (events.fold.terminated !== null) act(events.fold.terminated)
+      }
       shared?.whenJoined(() => {
-        orders = followOrders(shared.runDir, act, note)
+        wakeup = followWakeups(shared.runDir, look, note)
+        // Not now: the run is being joined at this moment.
+        queueMicrotask(look)
       })
     },
     async leave(status) {
-      orders?.close()
-      approvals.close()
+      wakeup?.close()
+      soloQuestions?.close()
       await events.close(status)
     },
   }

@@ -6,11 +6,11 @@ import type { ProcessTable } from '../process-table.ts'
 import { lookUnswayed } from '../processes.ts'
 import { supervisedBy } from '../supervisor-process.ts'
 import { isAlive } from './process-start.ts'
-import { booksOf, identityIn } from './run-facts.ts'
+import { identityIn, totalsOf } from './run-facts.ts'
 
 /** A person, and a program that no agent has started, may name any run. */
 export function refuseRunOfAnother(runDir: string, runId: string, pid: number): void {
-  const { parent, hasEnded, segment } = booksOf(runDir)
+  const { parent, hasEnded, segment } = totalsOf(runDir)
   if (segment === 0) return
   const table = lookUnswayed()
   // Nearly always it is the run that the process was started in.

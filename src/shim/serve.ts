@@ -75,7 +75,6 @@ export async function serve(options: ShimOptions, started: Started): Promise<num
   await path.asking.close()
   await claims?.close()
   await run.leave(status)
-  path.state.close()
   stderr.sayEarly()
   await within(clock, EVENT_CLOSE_MS, stderr.drained())
   return exitCode
@@ -104,13 +103,15 @@ function joinRun(
     parentPid: options.parent,
     quietMs,
     note,
-    onTrouble(error, lost) {
+    onTrouble(error, lost, excess) {
       if (error !== null) {
         note(`events cannot be written: ${error.message}`)
         stderr.sayEarly()
         return
       }
       note(`events are written again; ${lost} were lost`)
+      for (const { rule_id, counter, over } of excess)
+        note(`budget ${rule_id} was exceeded by ${over} ${counter} while events could not be written`)
       onRecovered()
     },
   })

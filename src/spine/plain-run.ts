@@ -14,7 +14,7 @@ import { openOwnedRun, type OwnedRun, type RunStatus } from '../runs/owned-run.t
 import { startOf } from '../runs/process-start.ts'
 import { readIdentity } from '../runs/run-identity.ts'
 import { recordPath } from '../runs/run-log.ts'
-import { followOrders } from '../runs/run-orders.ts'
+import { onTerminated } from '../runs/run-wakeup.ts'
 import { refuseRunOfAnother } from '../runs/whose-run.ts'
 import { checkCommand } from '../sessions/command.ts'
 
@@ -112,7 +112,7 @@ async function settled(
   // Before the command starts, which may be signalled at once.
   for (const signal of PASSED) process.on(signal, pass)
   const child = start()
-  const orders = followOrders(
+  const wakeup = onTerminated(
     runDir,
     () => {
       asked.by = 'policy'
@@ -127,7 +127,7 @@ async function settled(
     const code = exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal])
     return { code, status: statusOf(code, asked.by) }
   } finally {
-    orders?.close()
+    wakeup?.close()
     for (const signal of PASSED) process.off(signal, pass)
   }
 }

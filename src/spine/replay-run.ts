@@ -4,7 +4,7 @@ import { RunReplay } from '../policy/replay/replay.ts'
 import { ReplayTally } from '../policy/replay/tally.ts'
 import type { Snapshot } from '../policy/types.ts'
 import type { SetAside } from '../runs/event-source.ts'
-import type { TypedEvent } from '../runs/run-books.ts'
+import type { TypedEvent } from '../runs/recorded-event.ts'
 import { RecordedCalls } from '../runs/recorded-calls.ts'
 
 interface Replayed {

@@ -5,8 +5,8 @@ import type { ProcessRef } from '../coordination/who/process-ref.ts'
 import type { Env } from '../paths.ts'
 import { type KeptRecord, keepOwnedRun } from '../runs/kept-record.ts'
 import { undoOpening } from '../runs/owned-run.ts'
-import { booksOf } from '../runs/run-facts.ts'
-import { followOrders, type RunOrders } from '../runs/run-orders.ts'
+import { totalsOf } from '../runs/run-facts.ts'
+import { onTerminated, type RunWakeup } from '../runs/run-wakeup.ts'
 import { askToEnd } from '../sessions/ask-end.ts'
 import type { ExitRecord, StateEvent } from '../sessions/keeper.ts'
 import { BY_POLICY } from './cancelled.ts'
@@ -32,7 +32,7 @@ export async function watchRun(sheet: KeptSheet, how: WatchWith): Promise<RunWat
   const run = ownedRun(sheet.runsDir, sheet.run)
   const record = await keepOwnedRun(run, how.clock, how.note)
   if (record !== undefined) return new RunWatch(sheet, record, how)
-  if (booksOf(sheet.runDir).segment === 0) undoOpening(run)
+  if (totalsOf(sheet.runDir).segment === 0) undoOpening(run)
   return undefined
 }
 
@@ -43,7 +43,7 @@ export class RunWatch {
   readonly #waits: WaitWatch
   readonly #costs: CostWatch
   readonly #pulse: RunPulse
-  readonly #orders: RunOrders | null
+  readonly #wakeup: RunWakeup | null
   #isTerminated = false
 
   constructor(sheet: KeptSheet, record: KeptRecord, { env, clock, child, note }: WatchWith) {
@@ -62,7 +62,7 @@ export class RunWatch {
         this.#waits.budget(pulse.budget)
       },
     })
-    this.#orders = followOrders(sheet.runDir, () => this.#terminate(), note)
+    this.#wakeup = onTerminated(sheet.runDir, () => this.#terminate(), note)
   }
 
   /** A shim has ended it. */
@@ -104,7 +104,7 @@ export class RunWatch {
   close(): void {
     this.sessionEnded()
     this.#costs.stop()
-    this.#orders?.close()
+    this.#wakeup?.close()
   }
 
   /** Everything of the run ends, the program too that might call again. */

@@ -1,8 +1,5 @@
 // How a wait of a run came to its end: from what the session says, and, of a question of policy, from what a person has said to it.
-import { existsSync } from 'node:fs'
-import { HeimdallError } from '../errors.ts'
-import { readApprovals } from '../runs/open-questions.ts'
-import { questionsPath } from '../runs/questions-path.ts'
+import { readRequests } from '../runs/questions.ts'
 import type { ExitRecord, StateEvent } from '../sessions/keeper.ts'
 import { noticeIn } from './fleet/wait-kind.ts'
 import type { WaitStart } from '../runs/owned-run.ts'
@@ -26,15 +23,8 @@ export function saidByEnd(exit: ExitRecord | undefined): WaitAnswered {
 /** Nothing where it was no question of policy, or nobody has answered it. */
 export function saidByPerson(runDir: string, { evidence }: WaitStart): WaitAnswered | undefined {
   const id = noticeIn(evidence)?.approval
-  if (id === undefined || !existsSync(questionsPath(runDir))) return undefined
-  try {
-    const request = readApprovals(runDir).find((one) => one.id === id)
-    if (request === undefined || request.answer === null) return undefined
-    const said = request.answer === 'allow' ? 'allowed' : 'denied'
-    return { answer: request.lasts === null ? said : `${said}, ${request.lasts}`, by: request.answered_by }
-  } catch (error) {
-    // Who answered is in the record of the question itself.
-    if (error instanceof HeimdallError) return undefined
-    throw error
-  }
+  const request = id === undefined ? undefined : readRequests(runDir).find((one) => one.id === id)
+  if (request === undefined || request.answer === null) return undefined
+  const said = request.answer === 'allow' ? 'allowed' : 'denied'
+  return { answer: request.lasts === null ? said : `${said}, ${request.lasts}`, by: request.answered_by }
 }

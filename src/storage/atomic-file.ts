@@ -22,6 +22,17 @@ export function replaceFile(
   }
 }
 
+/** The same for what can be made anew: nothing waits for the disk, and a power cut may leave an empty file. */
+export function replaceCache(path: string, content: string): void {
+  const file = new WholeFile(path)
+  try {
+    file.write(Buffer.from(content))
+    file.rename()
+  } finally {
+    file.close()
+  }
+}
+
 /** A file that takes its name only when all of it is there; what was left behind half way is gone again. */
 export class WholeFile {
   readonly #path: string
@@ -56,6 +67,12 @@ export class WholeFile {
       this.#isRenamed = true
       syncFolder(this.#fs, dirname(this.#path))
     })
+  }
+
+  /** Readers see the new file from here on; a power cut may yet take its bytes. */
+  rename(): void {
+    onDisk(this.#path, () => this.#fs.rename(this.#temporary.path, this.#path))
+    this.#isRenamed = true
   }
 
   close(): void {

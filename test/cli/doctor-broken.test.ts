@@ -189,18 +189,6 @@ const WRECKS: readonly Wreck[] = [
         found: /set aside: run r8 \(broken on purpose\)/,
         fix: /tries again/,
       },
-      counters: {
-        breaks(project) {
-          put(
-            inState(project, 'runs/r1/events.jsonl'),
-            `${JSON.stringify({ type: 'run_start', run_id: 'r1', ts: '2026-11-01T00:00:00Z' })}\n`,
-          )
-          put(inState(project, 'runs/r1/counters.db'), 'x'.repeat(5_000))
-        },
-        state: 'fail',
-        found: /^corrupt: .*r1\/counters\.db/,
-        fix: /./,
-      },
       'run index': {
         breaks: (project) => put(inState(project, 'runs.db'), 'no database'.repeat(1_000)),
         state: 'warn',

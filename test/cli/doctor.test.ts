@@ -209,7 +209,6 @@ describe('stores', () => {
       code: 0,
       rows: {
         coordination: expect.stringMatching(/^ok .*coordination\.db, \d+ KiB$/),
-        counters: 'ok counters of 0 runs',
         briefing: 'ok 1 symbols, 0 facts, 0 capsules, 0 ledger rows',
       },
     })
@@ -252,16 +251,8 @@ describe('stores', () => {
     expect(versionOf()).toEqual({ user_version: 0 })
   })
 
-  test('a store that somebody holds, and the counters of a run', async () => {
+  test('a store that another process holds', async () => {
     const project = await used()
-    const run = join(project.env['XDG_STATE_HOME'] ?? '', 'heimdall/runs/r1')
-    mkdirSync(run, { recursive: true })
-    // Only a folder with a record of its own is a run.
-    writeFileSync(
-      join(run, 'events.jsonl'),
-      `${JSON.stringify({ type: 'run_start', run_id: 'r1', ts: '2026-11-01T00:00:00Z' })}\n`,
-    )
-    writeFileSync(join(run, 'counters.db'), 'x'.repeat(5_000))
     const holder = openDatabase(project.path(STORE), {
       migrations: Array.from(
         { length: (await import('../../src/coordination/sqlite/schema.ts')).MIGRATIONS.length },
@@ -273,6 +264,5 @@ describe('stores', () => {
     holder.exec('ROLLBACK')
     holder.close()
     expect(rows['coordination']).toMatch(/^fail locked: /)
-    expect(rows['counters']).toMatch(/^fail corrupt: .*r1\/counters\.db/)
   })
 })

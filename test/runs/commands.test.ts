@@ -58,7 +58,7 @@ async function runs(home: string, ...words: string[]): Promise<Json> {
 function age(home: string, id: string, days: number): void {
   const then = new Date(Date.now() - days * DAY_MS).toISOString()
   const path = join(runsDir(home), id, 'events.jsonl')
-  // In place and of the same length: somebody may have the record open, and the books count its bytes.
+  // In place and of the same length: a shim may have the record open, and has counted its bytes.
   const fd = openSync(path, 'r+')
   writeSync(fd, readFileSync(path, 'utf8').replaceAll(/"ts":"[^"]{24}"/g, `"ts":"${then}"`), 0)
   closeSync(fd)
@@ -93,8 +93,8 @@ test('list and show say who, how it went and how much room it takes', async () =
   const shown = await runs(home, 'show', 'one')
   expect(shown['data']).toMatchObject({ run: { run_id: 'one' }, record: join(runsDir(home), 'one', 'events.jsonl') })
   expect(await runs(home, 'show', 'nobody')).toMatchObject({ code: 3, error: { code: 'RUN_NOT_FOUND' } })
-  // Books that a killed writer left behind are not believed.
-  writeFileSync(join(runsDir(home), 'one', 'books.json'), 'torn')
+  // A checkpoint that is torn is not used.
+  writeFileSync(join(runsDir(home), 'one', 'checkpoint.json'), 'torn')
   expect((await runs(home, 'show', 'one'))['data'].run).toMatchObject({
     state: 'ended',
     calls: { total: 2, blocked: 1 },

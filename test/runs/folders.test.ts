@@ -167,7 +167,7 @@ test('a record that was torn and never ended, in which nobody takes part, is pru
   makeOld(home, 'torn')
   const [start = '', next = ''] = readFileSync(recordOf(home, 'torn'), 'utf8').split('\n')
   writeFileSync(recordOf(home, 'torn'), `${start}\n${next.slice(0, 30)}`)
-  rmSync(join(runsDir(home), 'torn', 'books.json'))
+  rmSync(join(runsDir(home), 'torn', 'checkpoint.json'), { force: true })
   expect((await runs(home, 'show', 'torn'))['data'].run).toMatchObject({ state: 'open', members: 0 })
   expect((await runs(home, 'prune', '--older-than', '30d'))['data'].removed).toMatchObject([{ folder: 'torn' }])
   expect(runFolders(home)).toEqual([])
@@ -357,21 +357,16 @@ test('a shim that cannot join its run joins as soon as it can, with what it has 
   expect(isPassed(await late.call('echo'))).toBe(true)
   const answers = [await other.call('echo'), await other.call('echo'), await other.call('echo')]
   expect(answers.map(isPassed)).toEqual([true, true, false])
-  mkdirSync(join(runsDir(home), 'r', 'orders'), { recursive: true, mode: 0o700 })
-  const ended = {
-    action: 'TERMINATE_RUN',
-    rule_id: null,
-    severity: 'critical',
-    reason_code: 'X',
-    summary: 'over',
-    enforced: true,
-  }
-  const order = join(runsDir(home), 'r', 'orders', 'terminated.json')
-  // Half an order is none, and nobody stumbles over it.
-  writeFileSync(order, JSON.stringify(ended).slice(0, 20))
+  // Half a line ends no run.
+  const stop = rule('stop', 'budget', tool('stop'), { budget: { limit_calls: 0, on_exceed: 'TERMINATE_RUN' } })
+  const line = '{"v":"0.2.0","type":"tool_call_decision","call":{"call_id":"x"},"decision":{"action":"TERMINATE_RUN"'
+  appendFileSync(join(runsDir(home), 'r', 'events.jsonl'), line)
   for (let n = 0; n < 3; n += 1) expect((await late.call('other'))['error']?.code).not.toBe(-32_084)
-  writeFileSync(order, JSON.stringify(ended))
-  await until('the late shim to hear of it', async () => (await late.call('other'))['error']?.code === -32_084)
+  const ender = start(home, bundle([stop]))
+  expect((await ender.call('stop'))['error'].code).toBe(-32_084)
+  // An idle shim ends its server too.
+  await until('the late shim to end', async () => (await late.call('other'))['error']?.code === -32_084)
+  await ender.end()
   await Promise.all([late.end(), other.end()])
   expect(segmentsOf(eventsOfRun(home, 'r')).map((one) => checkBooks(one))).toEqual([[]])
 })

@@ -169,42 +169,65 @@ test.each([
   },
 )
 
-test('counters with no room take decision_on_error, and the end of such a call does not end the shim', async () => {
-  const policy = bundle([
-    rule(
-      'loop',
-      'breaker',
-      {},
-      {
-        breaker: {
-          error_threshold: 3,
-          window_ms: 600_000,
-          repeat_threshold: 900,
-          repeat_window_ms: 600_000,
-          on_trip: 'BLOCK',
-        },
-      },
-    ),
-  ])
-  // Room for the database and some of its log: it runs out in the middle.
-  const shim = startInRun('r', { wrap: limited(160 * BLOCK), policy })
-  shim.send(toolCall('slow', 'sleep', { ms: 400 }))
-  await until('the counters to be full', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => shim.call('echo', { n, at: performance.now() })),
-    )
-    return answers.some((answer) => answer['error'] !== undefined)
-  })
-  expect(await shim.answer('slow')).toHaveProperty('result')
-  shim.send(toolCall('bad', 'fail'))
-  await shim.answer('bad')
-  makeRoom(shim)
-  await until(
-    'calls to be counted again',
-    async () => (await shim.call('echo', { now: performance.now() }))['result'] !== undefined,
+test('control on a disk that is full again and again: exactly the budget reaches the server', async () => {
+  const home = temporaryFolder()
+  const received = join(temporaryFolder(), 'received')
+  const limit = 40
+  const policy = bundle(
+    [rule('few', 'budget', {}, { budget: { scope: 'run', limit_calls: limit, on_exceed: 'BLOCK' } })],
+    { mode: 'control' },
   )
-  const { code } = await shim.end()
-  expect(code).toBe(0)
+  let allowed = 0
+  let refused = 0
+  // Each shim has room for a few more calls than the one before it, and is then killed.
+  for (let blocks = 12; refused < 3; blocks += 24) {
+    const wrap = limited(blocks * BLOCK)
+    const shim = startInRun('r', { home, wrap, policy, env: { FAKE_LOG: received } })
+    for (let n = 0; n < 20 && refused < 3; n += 1) {
+      const answer = await shim.call('echo', { n, text: 'x'.repeat(300) })
+      if (answer['result'] !== undefined) allowed += 1
+      else if (answer['error']?.data?.subluminal?.rule_id === 'few') refused += 1
+      else {
+        expect(answer['error']?.data?.subluminal?.reason_code).toBe('POLICY_ERROR')
+        break
+      }
+    }
+    shim.program.kill('SIGKILL')
+    await shim.program.ended
+  }
+  expect(allowed).toBe(limit)
+  const got = parseLines(readFileSync(received, 'utf8')).filter(({ method }) => method === 'tools/call')
+  expect(got).toHaveLength(limit)
+})
+
+test('guardrails on a full disk count in memory, write it all once there is room, and report what was too much', async () => {
+  const home = temporaryFolder()
+  const policy = bundle([rule('few', 'budget', {}, { budget: { scope: 'run', limit_calls: 30, on_exceed: 'BLOCK' } })])
+  const full = startInRun('r', { home, wrap: limited(24 * BLOCK), policy })
+  let passed = 0
+  const call = async (shim: ShimClient): Promise<boolean> =>
+    (await shim.call('echo', { text: 'x'.repeat(300) }))['result'] !== undefined
+  await until('the record to be full', async () => {
+    passed += (await call(full)) ? 1 : 0
+    return full.program.stderr().includes('events cannot be written')
+  })
+  for (let n = 0; n < 40; n += 1) passed += (await call(full)) ? 1 : 0
+  expect(passed).toBe(30)
+  // Another one of the run knows nothing of what is not in the record.
+  const other = startInRun('r', { home, policy, ownProcess: true })
+  let more = 0
+  while (await call(other)) more += 1
+  expect(more).toBeGreaterThan(0)
+  makeRoom(full)
+  await until('the excess to be reported', () =>
+    full.program.stderr().includes(`budget few was exceeded by ${more} calls`),
+  )
+  expect(await call(other)).toBe(false)
+  for (const shim of [full, other]) await shim.end()
+  const events = eventsOfRun(home, 'r')
+  expect(ofType(events, 'tool_call_decision').filter(({ decision }) => decision.action === 'ALLOW')).toHaveLength(
+    30 + more,
+  )
 })
 
 test('--events FILE with no room: each event stands there once, or not at all', async () => {

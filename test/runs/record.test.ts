@@ -1,12 +1,14 @@
-// The record of a run under several writers: numbers, books and repair, whatever is done to the files between two writes.
+// The record of a run under several writers: numbers, checkpoints and repair, whatever is done to the files between two writes.
 import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decisionEvent, EventText } from '../../src/events/event-text.ts'
+import { decisionBody, decisionEvent, EventText } from '../../src/events/event-text.ts'
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
+import { checkpointPath } from '../../src/runs/checkpoint.ts'
 import { joinRun, type Record as EventRecord } from '../../src/runs/record.ts'
 import { closeAbandonedRuns, openMark } from '../../src/runs/run-close.ts'
+import { RunLog } from '../../src/runs/run-log.ts'
 import type { RunIdentity, RunStart, RunStatus } from '../../src/events/types.ts'
 import { ABANDONED_RUNS_MAX } from '../../src/limits.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -64,7 +66,7 @@ function writeCall(
   const decision = { action, rule_id: null, severity: 'info', reason_code: 'R', summary: 's', enforced } as const
   const { text, record } = member
   text.callStart(names, { transport: 'mcp_stdio', bytesIn: 1, tags: [] }, PREVIEW_NONE)
-  text.decision(names, decisionEvent(decision, policy))
+  text.decision(decisionBody(names, decisionEvent(decision, policy), { counters: [], mono_ms: 1, boot_id: 'b' }))
   text.callEnd(names, { status, latencyMs: 0, bytesOut: 0 }, PREVIEW_NONE)
   expect(record.write(text.lines)).toBeDefined()
   text.lines.clear()
@@ -95,19 +97,24 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('tear'), bytes: fc.nat(80) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('books'), how: fc.constantFrom('gone', 'torn', 'old', 'junk') }),
+    arbitrary: fc.record({ do: fc.constant('checkpoint'), how: fc.constantFrom('gone', 'torn', 'old', 'junk') }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('join') }) },
 )
 
-test('summary and numbers say what the events say, also when books are lost and lines torn (seed 004 §1.8)', async () => {
+test('summary and numbers say what the events say, also when checkpoints are lost and lines torn (seed 004 §1.8)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const runsDir = temporaryFolder()
       const path = join(runsDir, 'r', 'events.jsonl')
-      const booksPath = join(runsDir, 'r', 'books.json')
+      const checkpointFile = checkpointPath(join(runsDir, 'r'))
       const members = [await joinAs(runsDir, 'r', 'm0', 'owner')]
-      let oldBooks = readFileSync(booksPath)
+      const log = new RunLog(join(runsDir, 'r'))
+      let old = ''
+      const checkpoint = (): string => {
+        log.locked(() => log.checkpoint())
+        return readFileSync(checkpointFile, 'utf8')
+      }
       for (const act of steps) {
         const member = members['who' in act ? act.who % members.length : 0]
         if ('action' in act && member !== undefined) writeCall(member, act.action, act.status, act.enforced)
@@ -117,18 +124,19 @@ test('summary and numbers say what the events say, also when books are lost and 
             '{"v":"0.2.0","type":"tool_call_start","call":{"call_id":"torn","seq":9'.slice(0, act.bytes),
           )
         else if ('how' in act) {
-          const books = readFileSync(booksPath)
-          if (act.how === 'gone') truncateSync(booksPath, 0)
-          if (act.how === 'torn') truncateSync(booksPath, 500)
-          if (act.how === 'junk') writeFileSync(booksPath, 'x'.repeat(1_023) + '\n')
-          if (act.how === 'old') writeFileSync(booksPath, oldBooks)
-          oldBooks = books
+          const now = checkpoint()
+          if (act.how === 'gone') rmSync(checkpointFile)
+          if (act.how === 'torn') truncateSync(checkpointFile, Math.floor(now.length / 2))
+          if (act.how === 'junk') writeFileSync(checkpointFile, 'x'.repeat(1_023) + '\n')
+          if (act.how === 'old') writeFileSync(checkpointFile, old)
+          old = now
         } else members.push(await joinAs(runsDir, 'r', `m${members.length}`))
       }
       for (const { record } of members) {
         expect(record.leave('SUCCEEDED', 0)).toBeDefined()
         record.close()
       }
+      log.close()
       const lines = readFileSync(path, 'utf8')
       expect(lines.endsWith('\n')).toBe(true)
       const events = parseLines(lines)

@@ -1,10 +1,10 @@
 // A person is asked before a call: held for a moment, answered as a hint, allowed or denied by a person alone (seed 004 §7.4: no new kind of decision).
 import { closeSync, constants, mkdirSync, openSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, test } from 'vitest'
 import { ASK_OPEN_MAX } from '../../src/limits.ts'
-import { withApprovals } from '../../src/runs/open-questions.ts'
+import { EventText } from '../../src/events/event-text.ts'
+import { Approvals } from '../../src/runs/approvals.ts'
 import { hm } from '../hm/hm.ts'
 import { runLauncher } from '../support/in-process.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
@@ -291,21 +291,17 @@ test('a call that is cancelled takes its question back, and an approval that cam
 })
 
 test('an approval for once that came before the cancellation does not allow the repetition', () => {
-  const folder = join(temporaryFolder(), 'run')
-  mkdirSync(folder, { recursive: true })
-  withApprovals(folder, (approvals) => {
-    const call = { serverName: 's', toolName: 'write', argsHash: 'h' }
-    const rule = { ruleId: 'ask', ruleHash: 'r' }
-    const moment = { bootId: 'b', monoMs: 0 }
-    const put = { ...call, ...rule, runId: 'run', agentId: 'amber', question: '?', argsPreview: '', askedAt: '' }
-    approvals.ask(put)
-    const [request] = approvals.list()
-    if (request === undefined) throw new Error('no question')
-    approvals.answer(request, 'allow', { by: 'ana', at: '', lasts: { kind: 'once' }, ofRule: false, now: moment })
-    expect(approvals.find([rule], call, moment).byRule.size).toBe(1)
-    approvals.withdraw(request.id)
-    expect(approvals.find([rule], call, moment).byRule.size).toBe(0)
-  })
+  const call = { serverName: 's', toolName: 'write', argsHash: 'h' }
+  const rule = { ruleId: 'ask', ruleHash: 'r' }
+  const now = { bootId: 'b', monoMs: 0 }
+  const approvals = new Approvals()
+  const enter = (type: string, body: object): void => approvals.enter(type, body as Json, { run_id: 'run' }, '')
+  const approval = { id: 'i', rule_id: 'ask', rule_hash: 'r', args_hash: 'h' }
+  enter('approval_requested', { call: { server_name: 's', tool_name: 'write' }, approval })
+  enter('approval_decided', { approval: { ...approval, answer: 'allow', lasts: 'once', scope: 'call' } })
+  expect(approvals.find([rule], call, now).byRule.size).toBe(1)
+  enter('approval_withdrawn', { approval: { id: 'i', rule_id: 'ask' } })
+  expect(approvals.find([rule], call, now).byRule.size).toBe(0)
 })
 
 test('15 KB of content do not hide the path, and what is cut is shown by --show', async () => {
@@ -451,6 +447,7 @@ describe('bounds of approvals', () => {
     expect((await listed(home)).map(({ run_id }) => run_id as string)).toEqual(['killed'])
     killed.program.kill('SIGKILL')
     await killed.program.ended
+    await runLauncher('heimdall', ['doctor', '--fix'], { env: { HOME: home }, cwd: home })
     expect(await listed(home)).toEqual([])
     expect(await listed(home, '--all')).toMatchObject([
       { answer: null, closed_at: expect.any(String) },
@@ -477,7 +474,7 @@ describe('bounds of approvals', () => {
     expect(await listed(home)).toMatchObject([{ args_preview: expect.stringContaining('alive') }])
     expect(readdirSync(solo).length).toBe(2)
     for (const name of readdirSync(solo)) utimesSync(join(solo, name), 0, 0)
-    await runLauncher('heimdall', ['doctor'], { env: { HOME: home }, cwd: home })
+    await runLauncher('heimdall', ['runs', 'prune'], { env: { HOME: home }, cwd: home })
     expect(readdirSync(solo).length).toBe(1)
     expect(await listed(home)).toMatchObject([{ args_preview: expect.stringContaining('alive') }])
     await alive.end()
@@ -543,27 +540,16 @@ describe('bounds of approvals', () => {
 test('an id that several waiting calls start with is an error that lists them', async () => {
   const home = temporaryFolder()
   const folder = join(runsDir(home), 'two')
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const ids = ['abcd000000000001', 'abcd000000000002']
-  withApprovals(folder, (approvals) =>
-    ids.map((path) =>
-      approvals.ask({
-        runId: 'two',
-        agentId: 'amber',
-        ruleId: 'ask',
-        ruleHash: 'h',
-        serverName: 's',
-        toolName: 'write',
-        argsHash: path,
-        argsPreview: '{}',
-        question: 'May it?',
-        askedAt: new Date().toISOString(),
-      }),
-    ),
-  )
-  const db = new DatabaseSync(join(folder, 'approvals.db'))
-  for (const id of ids) db.prepare('UPDATE requests SET id = ? WHERE args_hash = ?').run(id, id)
-  db.close()
+  const source = { host_id: 'h', proc_id: 'p', shim_id: 's' }
+  const text = new EventText({ run_id: 'two', agent_id: 'amber', client: 'custom', env: 'dev', source }, Date.now)
+  for (const id of ids)
+    text.approvalRequested(
+      { call_id: id, server_name: 's', tool_name: 'write', args_hash: id },
+      { id, rule_id: 'ask', rule_hash: 'h', question: 'May it?', wait_ms: 0, args_hash: id, args_preview: '{}' },
+    )
+  writeFileSync(join(folder, 'events.jsonl'), text.lines.encode(), { mode: 0o600 })
   const terminal = ownTerminal([...launcher('heimdall'), 'approve', 'abcd'], { cwd: home, env: { HOME: home } })
   expect(await terminal.ended).toBe(2)
   expect(terminal.written()).toContain(`abcd matches several waiting calls: ${ids[0]} (write), ${ids[1]} (write)`)

@@ -1,7 +1,7 @@
 // Counters of a run against what servers really got, when shims are killed at any moment.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/storage/sqlite.ts'
+import { readFold } from '../../src/runs/read-fold.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
 import {
@@ -49,16 +49,11 @@ const start = (home: string, name: string, limit: number): ShimClient =>
     ownProcess: name.startsWith('victim'),
   })
 
-/** What the counters of the run say: calls of the budget, tokens taken from the bucket. */
+/** What the record of the run says was counted: calls of the budget, tokens taken from the bucket. */
 function counted(home: string): { calls: number; tokens: number } {
-  const db = openDatabase(join(runsDir(home), RUN, 'counters.db'), { migrations: [''], readOnly: true })
-  const cell = (kind: string): number[] => {
-    const row = db.prepare(`SELECT cell FROM cells WHERE key LIKE ?`).get(`${kind} %`) as { cell: string } | undefined
-    return row === undefined ? [] : (JSON.parse(row.cell) as number[])
-  }
-  const found = { calls: cell('budget')[0] ?? 0, tokens: 1_000_000 - (cell('rate')[0] ?? 1_000_000) }
-  db.close()
-  return found
+  const { cells } = readFold(join(runsDir(home), RUN)).saved()
+  const cell = (kind: string): readonly number[] => cells.find(([id]) => id.startsWith(`${kind} `))?.[1] ?? []
+  return { calls: cell('budget')[0] ?? 0, tokens: 1_000_000 - (cell('rate')[0] ?? 1_000_000) }
 }
 
 /** Whole calls that the server was sent; the kill may have cut the last one off. */

@@ -1,5 +1,5 @@
 // One run, one record: who opens it, who closes it, and what is shared by shims in different processes.
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/project.ts'
@@ -90,11 +90,9 @@ test('shims of one host session are one run, closed by the next command that loo
   const [folder = ''] = runFolders(home)
   expect(runFolders(home)).toHaveLength(1)
   expect(ofType(eventsOfRun(home, folder), 'run_end')).toHaveLength(0)
-  // The host dies: here its books say so, because a test cannot die and look.
-  const books = join(runsDir(home), folder, 'books.json')
-  const text = readFileSync(books, 'utf8').replace(/"parent":\{"pid":\d+/, `"parent":{"pid":2147483`)
-  const { writeFileSync } = await import('node:fs')
-  writeFileSync(books, `${text.trim().padEnd(1_023)}\n`)
+  // The host dies: here the record says so, because a test cannot die and look.
+  const record = join(runsDir(home), folder, 'events.jsonl')
+  writeFileSync(record, readFileSync(record, 'utf8').replaceAll(/"parent":\{"pid":\d+/g, `"parent":{"pid":2147483`))
   const next = startShim({ home, env: { SUB_RUN_ID: 'other' }, bin: 'heimdall' })
   await until('the abandoned run to be closed', () => ofType(eventsOfRun(home, folder), 'run_end').length === 1)
   await next.end()

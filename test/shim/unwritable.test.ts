@@ -1,9 +1,9 @@
 // Events that cannot be written: a clear line, calls go on, what is lost is counted, and control mode blocks.
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/project.ts'
-import { bundle, eventsOfRun, ofType, runsDir, startShim } from '../support/shim-client.ts'
+import { bundle, eventsOfRun, ofType, rule, runsDir, startShim } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
 
 /** A file that takes no byte, as on a full disk. */
@@ -44,26 +44,18 @@ test('a run folder that cannot be made: the shim works without a record', async 
   expect(stderr).toContain('events of this run cannot be written')
 })
 
-test('counters that cannot be opened take decision_on_error for the rules that count', async () => {
+test('a checkpoint that cannot be read or written is not needed', async () => {
   const home = temporaryFolder()
-  const counters = join(runsDir(home), 'r', 'counters.db')
-  mkdirSync(dirname(counters), { recursive: true })
-  writeFileSync(counters, 'this is no database, and long enough to be seen as none'.repeat(100))
-  const policy = bundle([
-    {
-      rule_id: 'b',
-      kind: 'budget',
-      enabled: true,
-      severity: 'warn',
-      match: { tool_name: { glob: ['counted'] } },
-      effect: { budget: { scope: 'run', limit_calls: 5, on_exceed: 'BLOCK' } },
-    },
-  ])
-  const shim = startShim({ home, bin: 'heimdall', env: { SUB_RUN_ID: 'r' }, policy })
-  expect(await shim.call('counted')).toMatchObject({ error: { data: { subluminal: { reason_code: 'POLICY_ERROR' } } } })
-  expect(await shim.call('free')).toHaveProperty('result')
-  await shim.end()
-  expect(ofType(eventsOfRun(home, 'r'), 'run_end')).toHaveLength(1)
+  mkdirSync(join(runsDir(home), 'r', 'checkpoint.json'), { recursive: true })
+  const policy = bundle([rule('b', 'budget', {}, { budget: { scope: 'run', limit_calls: 5, on_exceed: 'BLOCK' } })])
+  const passed: boolean[] = []
+  for (let n = 0; n < 2; n += 1) {
+    const shim = startShim({ home, bin: 'heimdall', env: { SUB_RUN_ID: 'r' }, policy })
+    for (let i = 0; i < 4; i += 1) passed.push((await shim.call('echo', { i }))['result'] !== undefined)
+    await shim.end()
+  }
+  expect(passed).toEqual([true, true, true, true, true, false, false, false])
+  expect(ofType(eventsOfRun(home, 'r'), 'run_end')).toHaveLength(2)
 })
 
 test('records are private to their user', async () => {

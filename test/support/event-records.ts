@@ -42,6 +42,14 @@ export function runStart(run: string, atMs = 0): Json {
 
 const POLICY = { policy_id: 'p', policy_version: '1', policy_hash: 'f'.repeat(64) }
 
+const numbers = new Map<string, number>()
+
+function nextNumber(run: string): number {
+  const number = (numbers.get(run) ?? 0) + 1
+  numbers.set(run, number)
+  return number
+}
+
 /** The three events of a call (seed 004 §1.5 to §1.7). */
 export function callEvents(run: string, options: CallOptions): [Json, Json, Json] {
   const { callId, server = 'fake', tool = 'echo', action = 'ALLOW', rule = null, agent, atMs = 0 } = options
@@ -55,7 +63,7 @@ export function callEvents(run: string, options: CallOptions): [Json, Json, Json
         transport: 'mcp_stdio',
         bytes_in: 10,
         preview: { truncated: false, args_preview: args },
-        seq: 1,
+        seq: nextNumber(run),
       },
     },
     {

@@ -1,14 +1,13 @@
 // heimdall approve and deny: list the calls that wait for a human, and answer them.
-import { bootId } from '../../boot-id.ts'
 import { HeimdallError } from '../../errors.ts'
 import { runsDirOf } from '../../paths.ts'
 import { requirePerson } from '../../person.ts'
 import { seeable } from '../../pins/difference.ts'
-import type { Lasts, PersonAnswer, Request } from '../../runs/approvals.ts'
+import { isOpen, type Lasts, type PersonAnswer, type Request } from '../../runs/approvals.ts'
 import { readAskedCall } from '../../runs/asked-calls.ts'
-import { factsOf } from '../../runs/run-facts.ts'
 import { knownRun } from '../../runs/known-run.ts'
-import { requestsIn, withApprovals } from '../../runs/open-questions.ts'
+import { answerRequest, type AskedIn, requestsIn } from '../../runs/questions.ts'
+import { factsOf } from '../../runs/run-facts.ts'
 import { type Answer, command, type Command, type Context, type FlagSpec } from '../command.ts'
 import { usageError } from '../usage-error.ts'
 
@@ -117,7 +116,7 @@ async function list(context: Context, showsAll: boolean, runId?: string): Promis
   const requests = requestsIn(runsDir)
     // The call of a lost run does not wait any more.
     .filter(({ request, folder }) => showsAll || !isOpen(request) || !isLost(folder))
-    .map(({ request }) => shown(request))
+    .map(({ request }) => request)
     .filter((one) => (showsAll || isOpen(one)) && (runId ?? one.run_id) === one.run_id)
     .sort((a, b) => a.asked_at.localeCompare(b.asked_at))
   const texts = requests.map((one) => textOf(context, one, one.args_preview))
@@ -127,7 +126,7 @@ async function list(context: Context, showsAll: boolean, runId?: string): Promis
 function showCall(context: Context, id: string): Answer {
   const { folder, request } = withId(id, requestsIn(runsDirOf(context.env)))
   const callText = readAskedCall(folder, request.id) ?? request.args_preview
-  return { data: { request: shown(request), call_text: callText }, text: textOf(context, request, callText) }
+  return { data: { request, call_text: callText }, text: textOf(context, request, callText) }
 }
 
 /** The tool and its target, the question, then the call in lines. The words are those of agents and servers. */
@@ -157,23 +156,22 @@ interface AnswerFlags {
   readonly message?: string | undefined
 }
 
-function answer(context: Context, given: readonly string[], said: PersonAnswer, flags: AnswerFlags): Answer {
+async function answer(
+  context: Context,
+  given: readonly string[],
+  said: PersonAnswer,
+  flags: AnswerFlags,
+): Promise<Answer> {
   const lasts = lastsOf(flags) ?? { kind: said === 'deny' ? 'run' : 'once' }
   const person = requirePerson(context.calledAs)
-  const at = new Date(context.clock.wallMs()).toISOString()
-  const now = { bootId: bootId(), monoMs: context.clock.monoMs() }
   const all = requestsIn(runsDirOf(context.env))
   const ofRule = flags.rule === true
   const message = flags.message ?? null
-  const answered = given
-    // All ids are resolved before the first answer is written.
-    .map((id) => withId(id, all))
-    .map(({ folder, request }) => {
-      withApprovals(folder, (approvals) =>
-        approvals.answer(request, said, { by: person.name, at, lasts, ofRule, now, message }),
-      )
-      return { ...shown(request), answer: said, answered_by: person.name, answered_at: at }
-    })
+  // All ids are resolved before the first answer is written.
+  const asked = given.map((id) => withId(id, all))
+  const answered = await Promise.all(
+    asked.map((one) => answerRequest(one, { answer: said, by: person.name, lasts, ofRule, message }, context.clock)),
+  )
   return {
     data: { answered },
     text: answered
@@ -199,13 +197,11 @@ function lastsText(lasts: Lasts): string {
   return lasts.kind === 'once' ? 'once' : lasts.kind === 'run' ? 'for the whole run' : `for ${lasts.ms / 1_000} s`
 }
 
-type Found = ReturnType<typeof requestsIn>[number]
-
 /** A shorter prefix could match a request that an agent has made to match it. */
 const PREFIX_MIN = 4
 
 /** The request with this id, or the only one whose id starts with it; open requests come first. */
-function withId(id: string, all: readonly Found[]): Found {
+function withId(id: string, all: readonly AskedIn[]): AskedIn {
   const matches = all.filter(
     ({ request }) => request.id === id || (id.length >= PREFIX_MIN && request.id.startsWith(id)),
   )
@@ -224,8 +220,3 @@ function withId(id: string, all: readonly Found[]): Found {
 }
 
 const isLost = (runDir: string): boolean => factsOf({ runDir, changedMs: 0, bytes: 0 }).state === 'lost'
-
-const isOpen = (one: Pick<Request, 'answer' | 'closed_at'>): boolean => one.answer === null && one.closed_at === null
-
-/** A request as commands print it. */
-const shown = ({ of_rule, ...request }: Request) => ({ ...request, of_rule: of_rule === null ? null : of_rule === 1 })

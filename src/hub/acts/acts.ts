@@ -1,5 +1,4 @@
 // What a person does through the page: each act goes to the same place as the command for it, and is on record as a person's.
-import { bootId } from '../../boot-id.ts'
 import { openConnection } from '../../client/connection.ts'
 import type { Endpoint } from '../../client/endpoint.ts'
 import type { Clock } from '../../clock.ts'
@@ -10,7 +9,7 @@ import { runsDirOf } from '../../paths.ts'
 import { approved } from '../../pins/approve.ts'
 import { changePins, pinsPlace } from '../../pins/pins-file.ts'
 import type { Lasts, PersonAnswer } from '../../runs/approvals.ts'
-import { askingFolders, withApprovals } from '../../runs/open-questions.ts'
+import { answerRequest, requestsIn } from '../../runs/questions.ts'
 import { typedBy } from '../../spine/fleet/choices.ts'
 import { snooze } from '../../spine/fleet/snooze.ts'
 import type { ActReply, AnswerRequest, NoteRequest, WaitCard } from '../contract.ts'
@@ -119,20 +118,13 @@ export class Acts {
   /** As `heimdall approve` and `deny` do it, for a request of any run. */
   async approve(id: string, said: PersonAnswer, lasts: Lasts, ofRule: boolean): Promise<ActReply> {
     const { room, person, clock } = this.#options
-    const at = new Date(clock.wallMs()).toISOString()
-    const now = { bootId: bootId(), monoMs: clock.monoMs() }
-    for (const folder of askingFolders(runsDirOf(room.fleetOptions.env))) {
-      const isAnswered = withApprovals(folder, (approvals) => {
-        const request = approvals.list().find((one) => one.id === id)
-        if (request === undefined) return false
-        approvals.answer(request, said, { by: person, at, lasts, ofRule, now })
-        return true
-      })
-      if (isAnswered)
-        return this.#reply(
-          'recorded',
-          `${said === 'allow' ? 'Allowed' : 'Denied'}, ${lasts.kind === 'once' ? 'once' : 'for the run'}`,
-        )
+    const asked = requestsIn(runsDirOf(room.fleetOptions.env)).find(({ request }) => request.id === id)
+    if (asked !== undefined) {
+      await answerRequest(asked, { answer: said, by: person, lasts, ofRule }, clock)
+      return this.#reply(
+        'recorded',
+        `${said === 'allow' ? 'Allowed' : 'Denied'}, ${lasts.kind === 'once' ? 'once' : 'for the run'}`,
+      )
     }
     throw new HeimdallError('APPROVAL_NOT_FOUND', `no question has the id ${id}`)
   }

@@ -1,18 +1,19 @@
 // The arithmetic of counters: cell and time in, whether it is over the limit and what it becomes. No keys, no storage.
 import type { Budget, Cell, RateLimit } from '../types.ts'
 
-/** `[calls, units]`. */
+/** `[calls, units]`, and where a human has raised it `[calls, units, more calls, more units]`. */
 export function isBudgetExceeded(budget: Budget, cell: Cell | undefined): boolean {
   const calls = cell?.[0] ?? 0
   const units = cell?.[1] ?? 0
   return (
-    (budget.limit_calls !== null && calls + 1 > budget.limit_calls) ||
-    (budget.limit_cost_units !== null && units + budget.cost_units_per_call > budget.limit_cost_units)
+    (budget.limit_calls !== null && calls + 1 > budget.limit_calls + (cell?.[2] ?? 0)) ||
+    (budget.limit_cost_units !== null &&
+      units + budget.cost_units_per_call > budget.limit_cost_units + (cell?.[3] ?? 0))
   )
 }
 
 export function spendBudget(budget: Budget, cell: Cell | undefined): Cell {
-  return [(cell?.[0] ?? 0) + 1, (cell?.[1] ?? 0) + budget.cost_units_per_call]
+  return [(cell?.[0] ?? 0) + 1, (cell?.[1] ?? 0) + budget.cost_units_per_call, ...(cell?.slice(2) ?? [])]
 }
 
 /**
@@ -72,13 +73,4 @@ export function shifted(kind: string, cell: Cell, byMs: number): Cell {
 
 function timesOf(kind: string, cell: Cell): readonly number[] {
   return kind === 'budget' ? [] : kind === 'rate' ? cell.slice(1) : cell
-}
-
-/** What two cells of one key, counted apart, come to together; never less than either. */
-export function added(kind: string, cell: Cell | undefined, other: Cell): Cell {
-  if (cell === undefined) return other
-  if (kind === 'budget') return other.map((count, i) => count + (cell[i] ?? 0))
-  // How much both took of a bucket is not known without its rule: the emptier one stands.
-  if (kind === 'rate') return (cell[0] ?? 0) <= (other[0] ?? 0) ? cell : other
-  return [...cell, ...other].toSorted((a, b) => a - b)
 }

@@ -4,7 +4,7 @@ import { withWait } from './decisions.ts'
 import { isDedupe, isRepeats } from './counter-keys.ts'
 import type { Step } from './plan.ts'
 import type { Readings } from './readings.ts'
-import type { Breaker, CallEnd, CellWrite, Counters, Decision, RateLimit } from '../types.ts'
+import type { Breaker, CallEnd, CellWrite, Counted, Counters, Decision, RateLimit } from '../types.ts'
 
 /**
  * Asks one accumulator about one call. Within its limit, what it writes for an allowed call goes into `writes`; over it,
@@ -28,8 +28,8 @@ export function isOverLimit(
       const isOver = isBudgetExceeded(budget, cell)
       const spent = isOver ? cell : spendBudget(budget, cell)
       const [calls, cost] = step.counted
-      if (calls !== null) readings.put(calls, cell?.[0] ?? 0, spent?.[0] ?? 0)
-      if (cost !== null) readings.put(cost, cell?.[1] ?? 0, spent?.[1] ?? 0)
+      if (calls !== null) readings.put(raised(calls, cell?.[2]), cell?.[0] ?? 0, spent?.[0] ?? 0)
+      if (cost !== null) readings.put(raised(cost, cell?.[3]), cell?.[1] ?? 0, spent?.[1] ?? 0)
       if (spent === undefined || isOver) return true
       writes.push({ key, args: '', cell: spent, expiresMs: Infinity })
       return false
@@ -53,6 +53,10 @@ export function isOverLimit(
     case 'tag':
       return false
   }
+}
+
+function raised(counted: Counted, by: number | undefined): Counted {
+  return by === undefined || by === 0 ? counted : { ...counted, limit: counted.limit + by }
 }
 
 function isOutOfTokens(
@@ -121,11 +125,11 @@ export function endOf(steps: readonly Step[], hash: string, nowMs: number): Call
   const errorWindows: CallEnd['errorWindows'][number][] = []
   const dedupes: CallEnd['dedupes'][number][] = []
   for (const { rule, key } of steps) {
-    if (rule.kind === 'dedupe') dedupes.push({ key, args: hash, acceptedMs: nowMs })
+    if (rule.kind === 'dedupe') dedupes.push({ rule_id: rule.rule_id, key, args: hash, acceptedMs: nowMs })
     if (rule.kind !== 'breaker') continue
     const { error_threshold, window_ms } = rule.effect.breaker
     if (error_threshold !== null && window_ms !== null)
-      errorWindows.push({ key, windowMs: window_ms, threshold: error_threshold })
+      errorWindows.push({ rule_id: rule.rule_id, key, windowMs: window_ms, threshold: error_threshold })
   }
   return { errorWindows, dedupes }
 }

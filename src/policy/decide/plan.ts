@@ -17,7 +17,6 @@ import { isSelected } from '../bundle/selectors.ts'
 import { NO_READINGS } from './readings.ts'
 import type {
   Annotations,
-  CallFacts,
   Counted,
   Decision,
   HourRange,
@@ -63,7 +62,7 @@ export interface Plan {
   readonly tool_name: string
   /** False: the same answer for every call with the same arguments; `decide` reads and writes no counter. */
   readonly isStateful: boolean
-  /** True: have `args_hash` ready before a transaction begins. */
+  /** True: have `args_hash` ready before the record is locked. */
   readonly needsArgsHash: boolean
   readonly needsArgs: boolean
   /** Texts of the call whose locations `decide` will want; null where no rule looks at paths. */
@@ -214,6 +213,7 @@ function makePlan(
     const needsHash =
       rule.kind === 'dedupe' || (rule.kind === 'breaker' && rule.effect.breaker.repeat_threshold !== null)
     if (isCertain && (rule.kind === 'allow' || rule.kind === 'deny')) isDecided = true
+    const keys = keysFor(rule, server, tool)
     steps.push({
       rule,
       decision: decisionOf(rule, mode),
@@ -226,8 +226,8 @@ function makePlan(
       hours,
       classes: isClassed ? null : wanted,
       args,
-      ...keysFor(rule, server, tool),
-      counted: countsOf(rule),
+      ...keys,
+      counted: countsOf(rule, keys),
       needsHash,
       isPlain: isCertain && !needsHash,
       isMeter: rule.kind !== 'allow' && rule.kind !== 'deny' && rule.kind !== 'tag',
@@ -316,10 +316,10 @@ function keysFor(rule: Rule, server: string, tool: string): Pick<Step, 'key' | '
 /** At most two things, in the order in which they are read. */
 type Counts = readonly [Counted | null, Counted | null]
 
-function countsOf(rule: Rule): Counts {
+function countsOf(rule: Rule, { key, repeatsKey }: Pick<Step, 'key' | 'repeatsKey'>): Counts {
   const { rule_id } = rule
-  const counts = (counter: Counted['counter'], limit: number | null): Counted | null =>
-    limit === null ? null : { rule_id, counter, limit }
+  const counts = (counter: Counted['counter'], limit: number | null, of = key): Counted | null =>
+    limit === null ? null : { rule_id, counter, limit, key: of }
   switch (rule.kind) {
     case 'budget': {
       const { limit_calls, limit_cost_units } = rule.effect.budget
@@ -329,7 +329,7 @@ function countsOf(rule: Rule): Counts {
       return [counts('tokens', rule.effect.rate_limit.capacity), null]
     case 'breaker': {
       const { error_threshold, repeat_threshold } = rule.effect.breaker
-      return [counts('errors', error_threshold), counts('repeats', repeat_threshold)]
+      return [counts('errors', error_threshold), counts('repeats', repeat_threshold, repeatsKey)]
     }
     case 'dedupe':
       return [counts('duplicates', 1), null]
@@ -338,17 +338,4 @@ function countsOf(rule: Rule): Counts {
     case 'tag':
       return [null, null]
   }
-}
-
-/** What `decide` can ask for, for stores that fetch it all at once. */
-export function keysOf(plan: Plan, call: CallFacts): { readonly key: string; readonly args: string }[] {
-  const args = plan.needsArgsHash && typeof call.args === 'object' ? call.args_hash : null
-  const keys: { readonly key: string; readonly args: string }[] = []
-  for (const { rule, key, repeatsKey } of plan.steps) {
-    if (key !== '' && rule.kind !== 'dedupe') keys.push({ key, args: '' })
-    if (args === null) continue
-    if (rule.kind === 'dedupe') keys.push({ key, args })
-    if (repeatsKey !== '') keys.push({ key: repeatsKey, args })
-  }
-  return keys
 }

@@ -1,7 +1,7 @@
 // What entries say in full: their lines, read from the records at the places that the index knows.
 import fs from 'node:fs'
 import { isErrno } from '../../errors.ts'
-import { parseObject } from '../run-books.ts'
+import { parseObject } from '../recorded-event.ts'
 import type { IndexEntry, RecordPlace } from './search.ts'
 
 /** An event as it stands in the record. */

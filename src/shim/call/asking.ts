@@ -1,28 +1,22 @@
-// Calls of which a person is asked: the question is put, the call is held for a moment, and goes on when the answer is there.
-import { bootId } from '../../boot-id.ts'
+// Calls of which a human is asked: the question is recorded, the call is held for a moment, and goes on when the answer is there.
 import { type Clock, type Timer, within } from '../../clock.ts'
-import { HeimdallError } from '../../errors.ts'
-import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, NOTICE_CLOSE_MS } from '../../limits.ts'
-import type { CallNames, EventText } from '../../events/event-text.ts'
+import { HeimdallError, isSystemError } from '../../errors.ts'
+import { ASK_HELD_MAX, ASK_LOOK_IDLE_MS, ASK_LOOK_MS, ASK_OPEN_MAX, NOTICE_CLOSE_MS } from '../../limits.ts'
+import type { QueuedEvent } from '../../events/event-lines.ts'
+import type { EventText } from '../../events/event-text.ts'
 import type { Redact } from '../../events/redact.ts'
-import { isAnswered } from '../../policy/decide/decisions.ts'
-import type { Plan } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
-import {
-  type Approvals,
-  type AskedCall,
-  type BootMoment,
-  type FoundAnswers,
-  questionId,
-  type Request,
-} from '../../runs/approvals.ts'
-import type { CallArguments } from './call-arguments.ts'
+import { type AskedCall, questionId } from '../../runs/approvals.ts'
+import type { EventWriter } from '../../runs/event-writer.ts'
+import { momentOf } from '../../runs/run-moment.ts'
+import type { SoloQuestions } from '../../runs/solo-questions.ts'
 import { callText } from './call-text.ts'
-import type { JudgedCall, ToolCall } from './judged-call.ts'
+import type { CallWords } from './call-words.ts'
+import type { JudgedCall, ResolvedCall } from './judged-call.ts'
 import type { IdKey, MessageId } from '../messages/message-id.ts'
 import type { SessionNotice } from './session-notice.ts'
 
-/** A request that waits for a person, with its line as it came. */
+/** A request that waits for a human, with its line as it came. */
 export interface HeldCall {
   readonly id: MessageId
   readonly judged: JudgedCall
@@ -40,9 +34,11 @@ interface Held extends HeldCall {
 export interface AskingOptions {
   readonly serverName: string
   readonly runId: string
-  readonly agentId: string
-  /** Opened with the first question. */
-  readonly approvals: () => Approvals
+  readonly events: EventWriter
+  readonly text: EventText
+  readonly words: CallWords
+  /** Of a shim alone. */
+  readonly soloQuestions: SoloQuestions | null
   /** Stores what a human reads of a call where the question has it cut. */
   readonly keepWhole: (id: string, text: string) => void
   readonly clock: Clock
@@ -50,13 +46,10 @@ export interface AskingOptions {
   /** For the arguments, which pass. */
   readonly previews: Redact
   readonly notice: SessionNotice
-  readonly namesOf: (judged: JudgedCall) => CallNames
-  readonly say: (put: (text: EventText) => void) => void
   readonly note: (line: string) => void
 }
 
 const EMPTY = Buffer.from('{}')
-const NOBODY_SAID: FoundAnswers = { byRule: new Map(), onceIds: new Map() }
 
 export class Asking {
   readonly #options: AskingOptions
@@ -68,77 +61,83 @@ export class Asking {
     this.#options = options
   }
 
-  get #now(): BootMoment {
-    return { bootId: bootId(), monoMs: this.#options.clock.monoMs() }
+  /** The call as a human is shown it, who answers for what is seen. */
+  callOf({ call, args }: Pick<ResolvedCall, 'call' | 'args'>): AskedCall {
+    const { serverName, words } = this.#options
+    const { hash, streamHash } = args
+    // What has no canonical form goes by its bytes: an answer for one spelling must not pass for another.
+    const byBytes = streamHash === undefined ? '' : `bytes:${streamHash}`
+    return { serverName, toolName: words.shownTool(call.toolName), argsHash: hash === '' ? byBytes : hash }
   }
 
-  /** What persons have said of a call that a plan asks about. */
-  said({ asks }: Plan, call: ToolCall, args: CallArguments): FoundAnswers {
-    if (asks.length === 0) return NOBODY_SAID
-    return this.#options.approvals().find(asks, this.#callOf(call, args), this.#now)
-  }
-
-  /** Uses up an answer that was for once, where the decision goes by it; false when another shim was quicker. */
-  use(found: FoundAnswers, decision: Decision): boolean {
-    const { rule_id: ruleId } = decision
-    const id = ruleId === null || !isAnswered(decision) ? undefined : found.onceIds.get(ruleId)
-    return id === undefined || this.#options.approvals().take(id)
-  }
-
-  /** Puts the question of a call that was judged so. Returns why nobody was asked, or null. */
-  ask(judged: JudgedCall): string | null {
-    const { redact, previews, clock, runId, agentId, say, notice, namesOf } = this.#options
-    const { ask, rule_id: ruleId } = judged.decision
-    if (ask === undefined || ruleId === null) return 'the rule does not ask'
+  /** Records the question of a call that was decided so, unless the same one is open; the record must be locked. */
+  ask(resolved: ResolvedCall, { ask, rule_id: ruleId }: Decision): { readonly id: string } | { readonly why: string } {
+    const { events, runId, redact, notice } = this.#options
+    if (ask === undefined || ruleId === null) return { why: 'the rule does not ask' }
+    if (events.isFailing) return { why: 'questions cannot be recorded at present' }
+    const asked = this.callOf(resolved)
+    const id = questionId(runId, { ruleId, ruleHash: ask.rule_hash }, asked)
     const question = redact(ask.question)
-    const call = this.#callOf(judged.call, judged.args)
-    const rule = { ruleId, ruleHash: ask.rule_hash }
-    const questioned = questionId(runId, rule, call)
-    const { argsBytes } = judged.call
-    const shown = callText(
-      argsBytes?.length === 0 ? EMPTY : argsBytes,
-      previews,
-      `heimdall approve --show ${questioned}`,
-    )
-    const put = {
-      ...call,
-      ...rule,
-      runId,
-      agentId,
-      question,
-      argsPreview: shown.short,
-      askedAt: new Date(clock.wallMs()).toISOString(),
+    const { open } = events.fold.approvals
+    if (!open.some((one) => one.id === id)) {
+      if (open.length >= ASK_OPEN_MAX) return { why: `${open.length} questions are open already` }
+      const { rule_hash, wait_ms } = ask
+      const put = { id, rule_id: ruleId, rule_hash, question, wait_ms, args_hash: asked.argsHash }
+      if (!this.#published(resolved, put)) return { why: 'questions cannot be recorded at present' }
     }
-    const asked = this.#tried(() => this.#options.approvals().ask(put))
-    if (asked === undefined) return 'questions cannot be kept at present'
-    if ('isFull' in asked) return `${asked.open} questions are open already`
-    const { id, isNew } = asked
-    if (isNew && shown.whole !== shown.short) this.#tried(() => this.#options.keepWhole(id, shown.whole))
-    if (isNew)
-      say((text) =>
-        text.approvalRequested(namesOf(judged), {
-          id,
-          rule_id: ruleId,
-          rule_hash: ask.rule_hash,
-          question,
-          wait_ms: ask.wait_ms,
-        }),
-      )
     this.#isNoticed = true
     notice.needsInput('approvals', `${question} (heimdall approve ${id})`)
     this.#lookSoon()
-    return null
+    return { id }
   }
 
-  /** Keeps the line until a person answers or the wait is over; false when there is no room to wait. */
-  hold(judged: JudgedCall, id: MessageId, line: Buffer, release: Release): boolean {
-    const waitMs = judged.decision.ask?.wait_ms ?? 0
-    if (waitMs === 0 || this.#held.length >= ASK_HELD_MAX) return false
-    const timer = this.#options.clock.after(waitMs, () => this.#letGo(held))
+  #published(
+    { callId, call, args }: ResolvedCall,
+    put: Omit<Parameters<EventText['approvalRequested']>[1], 'args_preview'>,
+  ): boolean {
+    const { events, text, words, previews } = this.#options
+    const bytes = call.argsBytes?.length === 0 ? EMPTY : call.argsBytes
+    const { whole, short } = callText(bytes, previews, `heimdall approve --show ${put.id}`)
+    const question = text.approvalRequested(words.namesOf(callId, call, args), { ...put, args_preview: short })
+    events.fold.count(question)
+    // When the record is not locked any more.
+    if (whole !== short) queueMicrotask(() => this.#tried(() => this.#options.keepWhole(put.id, whole)))
+    return this.#toldAlone(question)
+  }
+
+  /** A call asks again, or goes by an answer. */
+  decided(decision: QueuedEvent): void {
+    this.#toldAlone(decision)
+  }
+
+  /** What those who answer a shim alone must know. */
+  #toldAlone(event: QueuedEvent): boolean {
+    return this.#tried(() => this.#options.soloQuestions?.publish(event))
+  }
+
+  /** A question that cannot be stored is no reason to end the shim. */
+  #tried(act: () => void): boolean {
+    try {
+      act()
+      return true
+    } catch (error) {
+      if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
+      this.#options.note(`questions to a human cannot be recorded: ${error.message}`)
+      return false
+    }
+  }
+
+  /** Whether a call that was decided so can wait. */
+  mayHold({ ask }: Decision): boolean {
+    return (ask?.wait_ms ?? 0) > 0 && this.#held.length < ASK_HELD_MAX
+  }
+
+  /** Keeps the line until a human answers or the wait is over. */
+  hold(judged: JudgedCall, id: MessageId, line: Buffer, release: Release): void {
+    const timer = this.#options.clock.after(judged.decision.ask?.wait_ms ?? 0, () => this.#letGo(held))
     const held: Held = { id, judged, line: Buffer.from(line), timer, release }
     this.#held.push(held)
     this.#lookSoon()
-    return true
   }
 
   /** The client has given the call up. */
@@ -151,35 +150,34 @@ export class Asking {
   }
 
   /** An approval of a call that was cancelled must not be there for its repetition. */
-  #withdraw({ call, args, decision: { ask, rule_id: ruleId } }: JudgedCall): void {
-    const { runId, say } = this.#options
-    if (ask === undefined || ruleId === null) return
-    const idOf = ({ call: asked, args: given }: Pick<JudgedCall, 'call' | 'args'>): string =>
-      questionId(runId, { ruleId, ruleHash: ask.rule_hash }, this.#callOf(asked, given))
-    const id = idOf({ call, args })
+  #withdraw({ approvalId: id, decision: { rule_id: ruleId } }: JudgedCall): void {
+    const { events, text } = this.#options
     // The same call, made twice, still waits once.
-    if (this.#held.some(({ judged }) => idOf(judged) === id)) return
-    this.#tried(() => this.#options.approvals().withdraw(id))
-    say((text) => text.approvalWithdrawn({ id, rule_id: ruleId }))
+    if (id === undefined || ruleId === null || this.#held.some(({ judged }) => judged.approvalId === id)) return
+    if (events.room('other', 1) === 'none') return
+    const withdrawn = text.approvalWithdrawn({ id, rule_id: ruleId })
+    events.fold.count(withdrawn)
+    this.#toldAlone(withdrawn)
+    events.added()
     this.#lookSoon()
   }
 
-  /** Nobody waits any more: the client has left, or the run is over. */
+  /** The client has left, or the run is over: no call waits any more. */
   letAllGo(): void {
     for (const held of this.#held.slice()) this.#letGo(held)
   }
 
-  /** Calls that are held are held no longer, and nobody judges them again. */
+  /** Calls that are held are held no longer, and are not judged again. */
   takeAll(): readonly HeldCall[] {
     const all = this.#held.slice()
     for (const held of all) this.#drop(held)
     return all
   }
 
-  /** Resolves when the session has heard that nobody is asked any more, or does not listen. */
+  /** Resolves when the session knows that no human is asked any more, or does not listen. */
   async close(): Promise<void> {
     const { clock, notice } = this.#options
-    if (this.#look !== null) this.#tell(this.#tried(() => this.#options.approvals().takeUntold()) ?? [])
+    if (this.#look !== null) this.#read()
     this.#look?.cancel()
     for (const { timer } of this.#held) timer.cancel()
     if (this.#isNoticed) notice.settled('approvals')
@@ -196,14 +194,6 @@ export class Asking {
     this.#held.splice(this.#held.indexOf(held), 1)
   }
 
-  #callOf({ toolName }: ToolCall, { hash, streamHash }: CallArguments): AskedCall {
-    const { serverName, redact } = this.#options
-    // What has no canonical form goes by its bytes: an answer for one spelling must not pass for another.
-    const byBytes = streamHash === undefined ? '' : `bytes:${streamHash}`
-    // As the person is shown it, who answers for what is seen.
-    return { serverName, toolName: redact(toolName), argsHash: hash === '' ? byBytes : hash }
-  }
-
   #lookSoon(): void {
     this.#look?.cancel()
     const ms = this.#held.length > 0 ? ASK_LOOK_MS : ASK_LOOK_IDLE_MS
@@ -212,53 +202,36 @@ export class Asking {
 
   #lookNow(): void {
     this.#look = null
-    const { notice } = this.#options
-    const seen = this.#tried(() => {
-      const approvals = this.#options.approvals()
-      return {
-        untold: approvals.takeUntold(),
-        answered: this.#held.filter((held) => this.#isAnswered(approvals, held)),
-        isOpen: approvals.hasOpen,
-      }
-    })
-    this.#tell(seen?.untold ?? [])
-    for (const held of seen?.answered ?? []) this.#letGo(held)
-    if (seen?.isOpen === false && this.#isNoticed) {
+    const { notice, events } = this.#options
+    this.#read()
+    for (const held of this.#held.filter((one) => this.#isAnswered(one))) this.#letGo(held)
+    const isOpen = events.fold.approvals.open.length > 0
+    if (!isOpen && this.#isNoticed) {
       this.#isNoticed = false
       notice.settled('approvals')
     }
-    if (this.#held.length > 0 || seen?.isOpen !== false) this.#lookSoon()
+    if (this.#held.length > 0 || isOpen) this.#lookSoon()
   }
 
-  /** What was answered since anybody last looked goes into the record, once for all shims. */
-  #tell(untold: readonly Request[]): void {
-    for (const { id, rule_id, answer, answered_by, lasts, of_rule } of untold)
-      this.#options.say((text) =>
-        text.approvalDecided({
-          id,
-          rule_id,
-          answer,
-          decided_by: answered_by,
-          lasts,
-          scope: of_rule === 1 ? 'rule' : 'call',
-        }),
-      )
+  #read(): void {
+    this.#options.events.refresh()
+    this.readAlone()
   }
 
-  #isAnswered(approvals: Approvals, { judged }: HeldCall): boolean {
+  /** What was answered to a shim alone. Answers of a run are in its record, which is read before a call is decided. */
+  readAlone(): void {
+    const { events, text, soloQuestions } = this.#options
+    for (const event of soloQuestions?.news() ?? []) {
+      if (events.room('other', 1) === 'none') return
+      events.fold.count(text.approvalDecided(event))
+      events.added()
+    }
+  }
+
+  #isAnswered({ judged }: HeldCall): boolean {
+    const { events, clock } = this.#options
     const { rule_id, ask } = judged.decision
     const rule = { ruleId: rule_id ?? '', ruleHash: ask?.rule_hash ?? '' }
-    return approvals.find([rule], this.#callOf(judged.call, judged.args), this.#now).byRule.has(rule.ruleId)
-  }
-
-  /** A store that cannot be read now is no reason to end the shim: the call stays unanswered, and is told so in time. */
-  #tried<T>(act: () => T): T | undefined {
-    try {
-      return act()
-    } catch (error) {
-      if (!(error instanceof HeimdallError)) throw error
-      this.#options.note(`questions to a person cannot be kept: ${error.message}`)
-      return undefined
-    }
+    return events.fold.approvals.find([rule], this.callOf(judged), momentOf(clock)).byRule.has(rule.ruleId)
   }
 }

@@ -1,6 +1,5 @@
 // The path of a call, put together: the gate, the books of what is open, and an adapter that carries messages.
 import { openPolicy } from '../../policy/decide/plan.ts'
-import type { Decision } from '../../policy/types.ts'
 import type { readIdentity } from '../../runs/run-identity.ts'
 import { Exposure } from '../secrets/exposure.ts'
 import type { ShimOptions } from '../shim.ts'
@@ -11,12 +10,12 @@ import { type GateParts, openGate, type OpenGate } from './open-gate.ts'
 import { OpenCalls } from './open-calls.ts'
 import type { Answering } from './refusals.ts'
 
-export interface CallPath extends Pick<OpenGate, 'gate' | 'state' | 'asking' | 'pins'> {
+export interface CallPath extends Pick<OpenGate, 'gate' | 'asking' | 'pins'> {
   readonly traffic: Traffic
   /** Who the shim is, with the client's name once that is known. */
   readonly named: ReturnType<typeof readIdentity>
   /** How it is, for a sign of life. */
-  readonly facts: () => { readonly calls_open: number; readonly client_name?: string }
+  readonly facts: () => Readonly<Record<string, unknown>>
 }
 
 /** What a path is made of, besides its gate. */
@@ -30,12 +29,12 @@ export function callPath({ options, adapter, ...parts }: PathParts): CallPath {
   const { redact, secrets } = guarded
   const named = { ...identity }
   const open = new OpenCalls()
-  const { gate, state, asking, pins, lists } = openGate({
+  const { gate, asking, pins, lists } = openGate({
     ...parts,
     server: options,
     sessionSocket: options.sessionSocket,
     onTerminate(decision) {
-      run.terminate(decision)
+      run.wakeOthers()
       traffic.terminate(decision)
     },
   })
@@ -66,15 +65,11 @@ export function callPath({ options, adapter, ...parts }: PathParts): CallPath {
     },
     exposure: () => (passing === null || secrets === null ? null : new Exposure(passing, secrets.namesIn)),
   })
-  run.onTerminated((why) => {
-    // Shims write decisions there, and nobody else does.
-    const decision = why as Decision
-    gate.terminate(decision)
-    traffic.terminate(decision)
-  })
+  run.onTerminated((decision) => traffic.terminate(decision))
   const facts = (): ReturnType<CallPath['facts']> => ({
     calls_open: open.size,
+    ...(run.events.excess.length === 0 ? {} : { excess: run.events.excess }),
     ...(clientSaid === undefined ? {} : { client_name: redact(clientSaid) }),
   })
-  return { traffic, gate, state, asking, pins, named, facts }
+  return { traffic, gate, asking, pins, named, facts }
 }

@@ -1,14 +1,23 @@
 // What is said of calls: to the record, from the beginning with its decision to the end, and to the agent, who is told the same.
 import type { Clock } from '../../clock.ts'
-import { type CallNames, type DecisionEvent, decisionEvent, type EventText } from '../../events/event-text.ts'
+import {
+  type CallNames,
+  decisionBody,
+  type DecisionEvent,
+  decisionEvent,
+  type EventText,
+} from '../../events/event-text.ts'
+import type { QueuedEvent } from '../../events/event-lines.ts'
 import { isAbsent, PREVIEW_OMITTED, type Preview } from '../../events/preview.ts'
 import type { Redact } from '../../events/redact.ts'
-import type { PolicyRef } from '../../events/types.ts'
+import type { RecordedCount } from '../../policy/decide/counted.ts'
 import type { Policy } from '../../policy/decide/plan.ts'
 import type { Decision } from '../../policy/types.ts'
 import type { EventWriter } from '../../runs/event-writer.ts'
-import { refOf } from '../policy-ref.ts'
-import type { CallOutcome, JudgedCall } from './judged-call.ts'
+import { recordedMoment } from '../../runs/run-moment.ts'
+import type { BootMoment } from '../../runs/run-totals.ts'
+import type { CallArguments } from './call-arguments.ts'
+import type { CallOutcome, JudgedCall, ToolCall } from './judged-call.ts'
 import { recordedDecision, shortText, shownDecision } from './shown-decision.ts'
 
 export interface CallWordsOptions {
@@ -34,31 +43,34 @@ interface Said {
 
 export class CallWords {
   readonly #options: CallWordsOptions
-  #policy: PolicyRef
   #breakers: ReadonlySet<string>
   #lastSaid: Said | null = null
   #lastTool: { readonly name: string; readonly shown: string } | null = null
 
   constructor(options: CallWordsOptions) {
     this.#options = options
-    this.#policy = refOf(options.policy)
     this.#breakers = breakersOf(options.policy)
   }
 
   usePolicy(policy: Policy): void {
-    this.#policy = refOf(policy)
     this.#lastSaid = null
     this.#breakers = breakersOf(policy)
   }
 
-  /** Puts the beginning of a call and its decision on their way to the record: both, or neither. */
-  announce(judged: JudgedCall): void {
+  /** Puts the start of a call and its decision on their way to the record, and counts the decision, which it returns. */
+  announce(judged: JudgedCall, now: BootMoment): QueuedEvent {
     const { text, events, previews } = this.#options
-    const { call, decision, args } = judged
+    const { call, decision, args, names, counts, approvalId } = judged
     const { recorded, event } = this.#said(judged)
-    const names = (judged.names = this.names(judged))
+    const counted = { counters: counts, ...recordedMoment(now) }
     const room = events.room('call', 2)
-    if (room === 'none') return
+    if (room === 'none') {
+      // It counts whether or not there is memory for its lines.
+      const fields = decisionBody(names, event, counted, approvalId)
+      const unwritten: QueuedEvent = { type: 'tool_call_decision', ts: '', envelope: '', fields }
+      events.fold.count(unwritten)
+      return unwritten
+    }
     const { argsBytes: buffer } = call
     const preview: Preview =
       buffer === null || room === 'bare'
@@ -75,18 +87,20 @@ export class CallWords {
       },
       preview,
     )
-    text.decision(names, event, judged.counters)
+    const put = text.decision(decisionBody(names, event, counted, approvalId))
+    events.fold.count(put)
     if (decision.hint !== undefined && decision.enforced) text.hintIssued(judged.callId, recorded.hint)
     for (const ruleId of judged.tripped) if (this.#breakers.has(ruleId)) text.breakerTrip(names, ruleId)
     events.added()
+    return put
   }
 
   /** What is said of a decision; most calls have the one that the call before had. */
-  #said({ decision, args }: JudgedCall): Said {
+  #said({ decision, args, policy }: JudgedCall): Said {
     if (this.#lastSaid?.decision === decision) return this.#lastSaid
     const shown = shownDecision(decision, args, this.#options.redact)
     const recorded = recordedDecision(shown)
-    this.#lastSaid = { decision, shown, recorded, event: decisionEvent(recorded, this.#policy) }
+    this.#lastSaid = { decision, shown, recorded, event: decisionEvent(recorded, policy) }
     return this.#lastSaid
   }
 
@@ -106,12 +120,12 @@ export class CallWords {
     return this.#lastTool.shown
   }
 
-  names(judged: JudgedCall): CallNames {
+  namesOf(callId: string, { toolName }: ToolCall, { hash }: CallArguments): CallNames {
     return {
-      call_id: judged.callId,
+      call_id: callId,
       server_name: this.#options.serverName,
-      tool_name: this.shownTool(judged.call.toolName),
-      args_hash: judged.args.hash,
+      tool_name: this.shownTool(toolName),
+      args_hash: hash,
     }
   }
 
@@ -120,16 +134,22 @@ export class CallWords {
     const { text, events } = this.#options
     for (const secret of secrets) {
       if (events.room('other', 1) === 'none') return
-      text.secretExposed(secret, judged === null ? null : this.names(judged))
+      text.secretExposed(secret, judged?.names ?? null)
       events.added()
     }
   }
 
-  /** Puts the end of a call that was announced on its way to the record. */
-  finish(judged: JudgedCall, outcome: CallOutcome): void {
+  /** Puts the end of a call that was announced on its way to the record, and counts it. */
+  finish(judged: JudgedCall, outcome: CallOutcome, counts: readonly RecordedCount[], now: BootMoment): void {
     const { text, events, redact, previews, clock } = this.#options
+    const { names } = judged
+    const counted = counts.length === 0 ? undefined : { counters: counts, ...recordedMoment(now) }
     const room = events.room('end', 1)
-    if (room === 'none') return
+    if (room === 'none') {
+      if (counted !== undefined)
+        events.fold.count({ type: 'tool_call_end', ts: '', envelope: '', fields: { call: names, ...counted } })
+      return
+    }
     const latencyMs = Math.max(0, Math.ceil(clock.monoMs() - judged.startMs))
     const { result } = outcome
     const preview: Preview = isAbsent(result)
@@ -140,7 +160,16 @@ export class CallWords {
     const error =
       outcome.error === undefined ? undefined : { ...outcome.error, message: firstLine(redact(outcome.error.message)) }
     const { status, bytesOut, resultStreamHash } = outcome
-    text.callEnd(judged.names ?? this.names(judged), { status, latencyMs, bytesOut, error, resultStreamHash }, preview)
+    const end = text.callEnd(names, { status, latencyMs, bytesOut, error, resultStreamHash }, preview, counted)
+    if (counted !== undefined) events.fold.count(end)
+    events.added()
+  }
+
+  /** Puts what a call counts that has ended in the record already. */
+  settled({ names }: JudgedCall, counters: readonly RecordedCount[], now: BootMoment): void {
+    const { text, events } = this.#options
+    if (events.room('other', 1) === 'none') return
+    events.fold.count(text.callSettled(names, { counters, ...recordedMoment(now) }))
     events.added()
   }
 }

@@ -1,9 +1,8 @@
 // Each message of the client meets the gate here: may its bytes go on, who is told if not, and what the record says of it.
 import { childrenOf } from '../../canonical/children.ts'
 import { CALLS_IN_FLIGHT_MAX } from '../../limits.ts'
-import { unaskedDecision } from '../../policy/decide/decisions.ts'
 import { CALL_METHOD } from '../../policy/decide/plan.ts'
-import type { Piece } from '../../events/preview.ts'
+import { type Piece, PREVIEW_NONE } from '../../events/preview.ts'
 import type { Transport } from '../../events/types.ts'
 import type { EventWriter } from '../../runs/event-writer.ts'
 import type { Asking, HeldCall, Release } from './asking.ts'
@@ -19,13 +18,13 @@ import {
   variantMessage,
 } from '../messages/client-message.ts'
 import type { CallGate } from './call-gate.ts'
-import type { JudgedCall, ToolCall } from './judged-call.ts'
+import type { JudgedCall, ResolvedCall, ToolCall } from './judged-call.ts'
 import { type IdKey, idOf, inScope, type MessageId, scopedKey } from '../messages/message-id.ts'
 import { MessageScan } from '../messages/message-scan.ts'
 import type { Scanned } from '../messages/scanned.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { ToolLists } from './tool-lists.ts'
-import { type Noted, Turn } from './turn.ts'
+import { Turn } from './turn.ts'
 
 const NO_BYTES = Buffer.alloc(0)
 const BATCH_REFUSED =
@@ -47,6 +46,11 @@ export interface ClientJudgeOptions {
   readonly run: CutOff
   /** Told of calls that are to be sent on and will be answered. */
   readonly onSent?: (judged: JudgedCall, id: MessageId) => void
+}
+
+/** A line with a call: whether its bytes may go on is known once its turn has been decided. */
+export interface Passage {
+  isSent: boolean
 }
 
 /** Set when the run was ended by policy and upstream with it: nothing is sent on any more. One for all judges of a shim. */
@@ -73,11 +77,7 @@ export class ClientJudge {
 
   constructor(options: ClientJudgeOptions) {
     this.#options = options
-    const { gate, open } = options
-    this.#turn = new Turn(gate, (judged, id) => {
-      if (id !== null) open.remove(id.key, judged)
-      return this.#denied(judged, id)
-    })
+    this.#turn = new Turn(options.gate)
   }
 
   get isCutOff(): boolean {
@@ -95,8 +95,8 @@ export class ClientJudge {
     return this.#isHolding
   }
 
-  /** A call that is among the notes of this turn, or whether the bytes of something else may go on. */
-  passes(received: Received): JudgedCall | boolean {
+  /** The passage of a call that this turn decides, or whether the bytes of something else may go on. */
+  passes(received: Received): Passage | boolean {
     const message = this.#message(received)
     this.#isHolding = false
     switch (message.kind) {
@@ -111,7 +111,7 @@ export class ClientJudge {
         this.#hear(message.method, received)
         if (this.isCutOff) {
           if (received.scanned.id.kind !== 'none') this.#cutOffAnswer(received)
-        } else this.#sentOn(message, paramsOf(received))
+        } else this.#turn.after(() => this.#sentOn(message, paramsOf(received)))
         return !this.isCutOff
       case 'cancel':
         this.cancel(message.key)
@@ -169,73 +169,80 @@ export class ClientJudge {
     this.#answer(received.scanned.id.raw, -32_603, why)
   }
 
-  #call(message: CallMessage, call: ToolCall, received: Received): JudgedCall | false {
-    const { gate, open } = this.#options
-    const judged =
-      open.size >= CALLS_IN_FLIGHT_MAX
-        ? gate.refuse(call, 'TOO_MANY_CALLS', `${open.size} calls are waiting for their answers already`)
-        : gate.judge(call)
-    if (judged.isForwarded && !this.isCutOff) {
-      return this.#forwarded(judged, message.id)
-    }
-    if (!this.#isHeld(judged, message.id, received)) this.#turn.note(this.#denied(judged, message.id))
-    return false
+  #call({ id }: CallMessage, call: ToolCall, { whole, bytes }: Received): Passage {
+    const { gate, open, asking } = this.#options
+    const waiting = open.size + this.#turn.pending
+    const mayAsk = !this.isReleasing && !this.isCutOff
+    const resolved =
+      waiting >= CALLS_IN_FLIGHT_MAX
+        ? gate.malformed(call, 'TOO_MANY_CALLS', `${waiting} calls are waiting for their answers already`)
+        : gate.resolve(call, { mayAsk, mayHold: mayAsk && id !== null && whole !== null })
+    return this.#decided(resolved, id, (judged) => {
+      if (!judged.isHeld || id === null || whole === null) return this.#denied(judged, id)
+      const line = whole.buffer.subarray(whole.from, whole.from + bytes)
+      asking.hold(judged, id, line, (held) => this.onRelease(held))
+      this.#isHolding = true
+    })
   }
 
-  /** Of a call that a person has to allow the question is put, and the call waits a moment for the answer. */
-  #isHeld(judged: JudgedCall, id: MessageId | null, { whole, bytes }: Received): boolean {
-    const { decision } = judged
-    if (decision.ask === undefined || !decision.enforced || this.isReleasing || this.isCutOff) return false
-    const { asking } = this.#options
-    const why = asking.ask(judged)
-    if (why !== null) {
-      judged.decision = unaskedDecision(decision, why)
-      return false
-    }
-    if (id === null || whole === null) return false
-    const line = whole.buffer.subarray(whole.from, whole.from + bytes)
-    this.#isHolding = asking.hold(judged, id, line, (held) => this.onRelease(held))
-    return this.#isHolding
+  /** With its turn the call is sent on, or `stopped`. */
+  #decided(resolved: ResolvedCall, id: MessageId | null, stopped: (judged: JudgedCall) => void): Passage {
+    const passage: Passage = { isSent: false }
+    this.#turn.add({
+      resolved,
+      decided: (judged) => {
+        if (judged.isForwarded && !this.isCutOff) {
+          passage.isSent = true
+          this.#forwarded(judged, id)
+        } else stopped(judged)
+      },
+      abandoned: () => {
+        if (id !== null) this.#answer(id.raw, -32_603, 'the shim ends before the call was decided')
+      },
+    })
+    return passage
   }
 
-  #forwarded(judged: JudgedCall, id: MessageId | null): JudgedCall {
-    if (id !== null) {
-      const { open, lists } = this.#options
-      const { method = CALL_METHOD, argsBytes } = judged.call
-      lists.requested(id.key, method, open.has(id.key), argsBytes)
-      open.add(id.key, judged, id.raw)
-      this.#options.onSent?.(judged, id)
+  #forwarded(judged: JudgedCall, id: MessageId | null): void {
+    const { gate, open, lists } = this.#options
+    gate.sent(judged)
+    if (id === null) {
+      gate.finish(judged, { status: 'OK', bytesOut: 0, result: PREVIEW_NONE })
+      return
     }
-    this.#turn.note({ what: 'forwarded', judged, id })
-    return judged
+    const { method = CALL_METHOD, argsBytes } = judged.call
+    lists.requested(id.key, method, open.has(id.key), argsBytes)
+    open.add(id.key, judged, id.raw)
+    this.#options.onSent?.(judged, id)
   }
 
-  #denied(judged: JudgedCall, id: MessageId | null): Noted {
+  #denied(judged: JudgedCall, id: MessageId | null): void {
     const code = refusalCode(judged, this.#options.answering)
-    return this.#refused(judged, id === null ? '' : denial(judged, id.raw, this.#options.answering), code)
+    this.#refused(judged, id === null ? '' : denial(judged, id.raw, this.#options.answering), code)
   }
 
-  /** Without a line when there is nobody to answer. */
-  #refused(judged: JudgedCall, line: string, code: number): Noted {
+  /** Without a line when there is no request to answer. */
+  #refused(judged: JudgedCall, line: string, code: number): void {
     if (line !== '') this.#options.out.answer(line)
-    return { what: 'refused', judged, bytesOut: Buffer.byteLength(line), code }
+    const { summary, action } = judged.decision
+    // As the answer says it: a block stays one, the others name what would help.
+    const retryable = action === 'THROTTLE' || action === 'REJECT_WITH_HINT'
+    const error = { class: 'policy_block', message: summary, code, retryable } as const
+    const bytesOut = Buffer.byteLength(line)
+    this.#options.gate.finish(judged, { status: 'ERROR', bytesOut, error, result: PREVIEW_NONE })
   }
 
   #answer(idRaw: string | null, code: number, why: string): void {
     this.#options.out.answer(protocolError(idRaw ?? 'null', code, why))
   }
 
-  #malformed(message: MalformedMessage, { bytes, streamHash }: Received): JudgedCall | false {
+  #malformed({ toolName, why, code, id }: MalformedMessage, { bytes, streamHash }: Received): Passage {
     const { gate, answering } = this.#options
-    const call = this.#unreadable(message.toolName, bytes, streamHash)
-    const judged = gate.refuse(call, 'MALFORMED_CALL', message.why)
-    if (judged.isForwarded && !this.isCutOff) {
-      return this.#forwarded(judged, message.id)
-    }
-    const { code } = message
-    const line = protocolError(message.id?.raw ?? 'null', code, gate.words.shown(judged).summary, { judged, answering })
-    this.#turn.note(this.#refused(judged, line, code))
-    return false
+    const resolved = gate.malformed(this.#unreadable(toolName, bytes, streamHash), 'MALFORMED_CALL', why)
+    return this.#decided(resolved, id, (judged) => {
+      const { summary } = gate.words.shown(judged)
+      this.#refused(judged, protocolError(id?.raw ?? 'null', code, summary, { judged, answering }), code)
+    })
   }
 
   /** Batches are of one old revision of MCP only. One of other messages passes; one with a call or anything unreadable is refused whole. */
@@ -270,56 +277,54 @@ export class ClientJudge {
   }
 
   #noteRefused(call: ToolCall, why: string, id: MessageId | null, passes: boolean): void {
-    const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', why)
-    if (passes) this.#forwarded(judged, id)
-    else this.#turn.note(this.#refused(judged, '', INVALID_REQUEST))
+    const resolved = this.#options.gate.malformed(call, 'BATCH_REFUSED', why)
+    this.#decided(resolved, passes ? id : null, (judged) => this.#refused(judged, '', INVALID_REQUEST))
   }
 
-  #largeBatch({ bytes, streamHash }: Received): JudgedCall | false {
+  #largeBatch({ bytes, streamHash }: Received): Passage {
     const call = this.#unreadable('', bytes, streamHash)
-    const judged = this.#options.gate.refuse(call, 'BATCH_REFUSED', 'a batch too large to look into')
-    if (judged.isForwarded && !this.isCutOff) {
-      return this.#forwarded(judged, null)
-    }
-    this.#turn.note(this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST))
-    return false
+    const resolved = this.#options.gate.malformed(call, 'BATCH_REFUSED', 'a batch too large to look into')
+    return this.#decided(resolved, null, (judged) =>
+      this.#refused(judged, protocolError('null', INVALID_REQUEST, BATCH_REFUSED), INVALID_REQUEST),
+    )
   }
 
   /** The client has given up a call, by a message or by going away. */
   cancel(key: IdKey): void {
-    const waiting = this.#options.asking.cancelled(key)
-    if (waiting !== undefined) {
-      this.#turn.note(this.#refused(waiting, '', refusalCode(waiting, this.#options.answering)))
-      return
-    }
-    const cancelled = this.#options.open.cancelled(key)
-    if (cancelled === undefined) return
-    const { call, isForgotten } = cancelled
-    this.#turn.note({ what: 'cancelled', judged: call.judged })
-    // How it ends will not be seen, so it counts as what a canceller might want to hide.
-    if (isForgotten) this.#options.gate.settle(call.judged, 'unknown')
+    this.#turn.after(() => {
+      const { asking, open, gate, answering } = this.#options
+      const waiting = asking.cancelled(key)
+      if (waiting !== undefined) {
+        gate.heldInVain(waiting)
+        this.#refused(waiting, '', refusalCode(waiting, answering))
+        return
+      }
+      const cancelled = open.cancelled(key)
+      if (cancelled === undefined) return
+      const { call, isForgotten } = cancelled
+      gate.finish(call.judged, { status: 'CANCELLED', bytesOut: 0, result: PREVIEW_NONE })
+      // How it ends will not be seen, so it counts as what a canceller might want to hide.
+      if (isForgotten) gate.settle(call.judged, 'unknown')
+    })
   }
 
-  /** The client has left: nobody waits for a person's answer any more. */
+  /** The client has left: no call waits for a human's answer any more. */
   letHeldGo(): void {
     this.#options.asking.letAllGo()
   }
 
-  /** Nothing is judged any more: calls that still wait, and those let go that nobody came to, are answered as they were judged. */
+  /** Nothing is judged any more: calls that still wait, and those let go that were not judged again, are answered as they were judged. */
   refuseHeld(letGo: readonly HeldCall[]): void {
-    // Not among the notes of the turn: it may be unfinished for good.
-    for (const { judged, id } of [...letGo, ...this.#options.asking.takeAll()])
-      this.#turn.write(this.#denied(judged, id))
+    this.#turn.abandon()
+    for (const { judged, id } of [...letGo, ...this.#options.asking.takeAll()]) {
+      this.#options.gate.heldInVain(judged)
+      this.#denied(judged, id)
+    }
   }
 
-  /** Calls of this turn are to be sent on, which their decisions have to be written for. */
-  get hasForwarded(): boolean {
-    return this.#turn.hasForwarded
-  }
-
-  /** Puts on its way to the record what was judged in this turn. Null when calls may be sent on, else when they will be. */
+  /** Decides and records the calls of this turn. Null when they may be sent on, else when they may. */
   record(events: EventWriter): Promise<void> | null {
-    return this.#turn.record(events)
+    return this.#turn.run(events)
   }
 
   #callOf({ toolName, method, args }: CallMessage, { whole, bytes, streamHash, scanned }: Received): ToolCall {

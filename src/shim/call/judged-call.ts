@@ -1,10 +1,11 @@
-// A call from the moment that an adapter hands it over to its end.
+// A call on its way: as an adapter hands it over, with what is known of it before it is decided, and decided.
 import type { WriteScope } from '../../coordination/claims/writes.ts'
 import type { CallOrigin } from '../../coordination/who/caller.ts'
 import type { CallNames } from '../../events/event-text.ts'
 import type { Absent, Piece } from '../../events/preview.ts'
 import type { CallError, CallStatus, PolicyRef, Transport } from '../../events/types.ts'
-import type { Readings } from '../../policy/decide/readings.ts'
+import type { RecordedCount } from '../../policy/decide/counted.ts'
+import type { Plan, Policy } from '../../policy/decide/plan.ts'
 import type { CallEnd, Decision } from '../../policy/types.ts'
 import type { CallArguments } from './call-arguments.ts'
 
@@ -38,24 +39,48 @@ export interface ClaimAnswer {
 
 export const NOTHING_CLAIMED: ClaimAnswer = { refused: null, firstWrite: null }
 
-/** A call that was judged, from then until its end. */
+/** What may be done where the policy wants a human to be asked. */
+export interface AskLimits {
+  readonly mayAsk: boolean
+  readonly mayHold: boolean
+}
+
+/** A call with all that is to be known of it before it is decided. */
+export interface ResolvedCall extends AskLimits {
+  readonly callId: string
+  readonly call: ToolCall
+  readonly args: CallArguments
+  readonly policy: Policy
+  readonly plan: Plan
+  /** Refused whatever the policy's rules say: by its form, a pin or a claim. */
+  readonly refused: Decision | null
+  /** Why the policy cannot be evaluated. */
+  readonly problem: string | null
+  readonly firstWrite: FirstWrite | null
+  readonly startMs: number
+}
+
+/** A call that was decided. */
 export interface JudgedCall {
   readonly callId: string
   readonly call: ToolCall
-  /** Like the next two, decided anew when it turns out that the first decision cannot be written down. */
-  decision: Decision
-  isForwarded: boolean
-  end: CallEnd | null
-  readonly tags: readonly string[]
-  readonly tripped: readonly string[]
+  readonly args: CallArguments
+  readonly decision: Decision
+  /** To be sent on. */
+  readonly isForwarded: boolean
+  /** To be held for a human's answer; it is in the record only when it was not answered in time. */
+  readonly isHeld: boolean
   readonly policy: PolicyRef
   readonly startMs: number
-  readonly counters: Readings
-  readonly args: CallArguments
-  /** What it claims when it is sent on. */
+  /** What its end may change; null when that is nothing. */
+  readonly end: CallEnd | null
+  readonly tags: readonly string[]
+  readonly tripped: readonly string[]
+  readonly counts: readonly RecordedCount[]
+  /** The question that it asks, or whose answer it goes by. */
+  readonly approvalId: string | undefined
   readonly firstWrite: FirstWrite | null
-  /** As the record names it; made when it is announced. */
-  names: CallNames | null
+  readonly names: CallNames
 }
 
 export interface CallOutcome {

@@ -7,8 +7,6 @@ import type { readIdentity } from '../../runs/run-identity.ts'
 import type { RunPart } from '../../runs/taking-part.ts'
 import { openPins, type PinnedServer } from '../pins/open-pins.ts'
 import type { ToolPins } from '../pins/tool-pins.ts'
-import type { PolicyState } from '../policy-state.ts'
-import { stateOfRun } from '../run-state.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { Asking } from './asking.ts'
 import { CallGate } from './call-gate.ts'
@@ -42,18 +40,16 @@ export interface GateParts {
 
 export interface OpenGate {
   readonly gate: CallGate
-  readonly state: PolicyState
   readonly asking: Asking
   readonly pins: ToolPins
   readonly lists: ToolLists
 }
 
 export function openGate(parts: GateParts): OpenGate {
-  const { server, identity, guarded, policy, run, claims, locate, onTerminate, note } = parts
+  const { server, guarded, policy, run, claims, locate, onTerminate, note } = parts
   const { redact, secrets } = guarded
   const { clock, serverName } = server
   const previews = createRedact(secrets?.passing ?? null)
-  const state = stateOfRun(run.shared, clock)
   const annotations = new ToolAnnotations()
   const notice = new SessionNotice(parts.sessionSocket, note)
   const pins = openPins(server, { redact, own: secrets?.own ?? null, notice, say: run.say, note })
@@ -61,21 +57,20 @@ export function openGate(parts: GateParts): OpenGate {
   const asking = new Asking({
     serverName,
     runId: run.runId,
-    agentId: identity.agent_id,
-    approvals: run.approvals,
+    events: run.events,
+    text: run.text,
+    words,
+    soloQuestions: run.soloQuestions,
     keepWhole: run.keepWhole,
     clock,
     redact,
     previews,
     notice,
-    namesOf: (judged) => words.names(judged),
-    say: run.say,
     note,
   })
   const gate = new CallGate({
     serverName,
     policy,
-    state,
     events: run.events,
     words,
     asking,
@@ -88,7 +83,7 @@ export function openGate(parts: GateParts): OpenGate {
     onTerminate,
     note,
   })
-  return { gate, state, asking, pins, lists: new ToolLists(annotations, pins) }
+  return { gate, asking, pins, lists: new ToolLists(annotations, pins) }
 }
 
 /** One unique id for the shim, and a number: chance for every call would cost as much as judging it. */

@@ -39,7 +39,7 @@ export function refusalCode(judged: JudgedCall, { client }: Answering): number {
 /** One line, without its newline. */
 export function denial(judged: JudgedCall, idRaw: string, answering: Answering): string {
   const { gate } = answering
-  const message = refusalText(gate.words.shown(judged), gate.words.names(judged))
+  const message = refusalText(gate.words.shown(judged), judged.names)
   const data = { subluminal: subluminal(judged, answering) }
   // Hosts that see structuredContent drop the text, or refuse the whole when it does not fit the tool's schema.
   const body =
@@ -68,7 +68,7 @@ function withId(idRaw: string, body: object): string {
 function subluminal(judged: JudgedCall, { gate, runId }: Answering): object {
   const { policy } = judged
   const decision = gate.words.shown(judged)
-  const { call_id, server_name, tool_name, args_hash } = gate.words.names(judged)
+  const { call_id, server_name, tool_name, args_hash } = judged.names
   return {
     v: PACK_VERSION,
     code: ERROR_CODES.handshake[refusalOf(decision)],

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { PREVIEW_NONE } from '../../events/preview.ts'
 import type { JudgedCall } from '../call/judged-call.ts'
 import type { ClientInfo } from '../call/client-info.ts'
-import { ClientJudge } from '../call/client-judge.ts'
+import { ClientJudge, type Passage } from '../call/client-judge.ts'
 import type { OpenCall } from '../call/open-calls.ts'
 import { ERROR_CODES, protocolError } from '../call/refusals.ts'
 import { endUnanswered, INTERNAL_ERROR } from '../call/unanswered.ts'
@@ -100,7 +100,7 @@ export class Exchange {
   async #judged(body: Body): Promise<void> {
     const { core } = this.#options
     const fault = faultOf(this.#request.rawHeaders, body.received)
-    let passes: JudgedCall | boolean = false
+    let passes: Passage | boolean = false
     if (body.failure === null) passes = this.#judge.passes({ ...body.received, fault })
     else this.#judge.refuseUnheld(body.received, `the request cannot be held: ${body.failure.message}`)
     this.#isRecording = true
@@ -111,7 +111,7 @@ export class Exchange {
     if (this.#isGone) this.#abandon()
     else if (this.#cutReason !== null) this.cut(this.#cutReason)
     if (this.#isDone || this.#judge.isHolding) return
-    if (passes === false || (passes !== true && !passes.isForwarded)) this.#refuse()
+    if (passes === false || (passes !== true && !passes.isSent)) this.#refuse()
     else if (this.#cutReason === null) await this.#forward(body)
     else this.#fail(this.#cutReason.why)
   }

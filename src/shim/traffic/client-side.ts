@@ -3,8 +3,7 @@ import type { EventWriter } from '../../runs/event-writer.ts'
 import { MAX_INSPECT_BYTES, OWN_ANSWERS_BYTES_MAX, READ_AHEAD_BYTES_MAX } from '../../limits.ts'
 import type { AgentOut } from '../messages/agent-out.ts'
 import type { HeldCall } from '../call/asking.ts'
-import type { ClientJudge } from '../call/client-judge.ts'
-import type { JudgedCall } from '../call/judged-call.ts'
+import type { ClientJudge, Passage } from '../call/client-judge.ts'
 import { HeldRequest } from '../messages/held-request.ts'
 import { MessageScan } from '../messages/message-scan.ts'
 
@@ -34,12 +33,12 @@ interface Line {
   readonly buffer: Buffer
   readonly from: number
   readonly to: number
-  readonly call: JudgedCall | null
+  readonly call: Passage | null
 }
 
 interface Replay {
   readonly held: HeldRequest
-  readonly call: JudgedCall | null
+  readonly call: Passage | null
   readonly end: Buffer
 }
 
@@ -209,7 +208,7 @@ export class ClientSide {
     if (passes !== false) this.#outgoing.push({ buffer, from, to: next, call: passes === true ? null : passes })
   }
 
-  #judged(buffer: Buffer, from: number, to: number): JudgedCall | boolean {
+  #judged(buffer: Buffer, from: number, to: number): Passage | boolean {
     this.#scan.reset()
     this.#scan.push(buffer, from, to)
     const scanned = this.#scan.finish()
@@ -221,7 +220,7 @@ export class ClientSide {
     this.#held = null
     const { scanned, streamHash } = held.finish()
     const received = { scanned, streamHash, bytes: held.bytes, whole: null }
-    let passes: JudgedCall | boolean = false
+    let passes: Passage | boolean = false
     if (held.failure === null) passes = this.#judge.passes(received)
     else this.#judge.refuseUnheld(received, `the request cannot be held: ${held.failure.message}`)
     if (passes === false) held.drop()
@@ -229,8 +228,6 @@ export class ClientSide {
   }
 
   #finishTurn(): void {
-    // Before the notes: what is no call goes on first.
-    if (!this.#judge.hasForwarded) this.#send()
     const recorded = this.#judge.record(this.#events)
     if (recorded !== null) {
       this.#waitFor(recorded.then(() => this.#send()))
@@ -242,7 +239,7 @@ export class ClientSide {
 
   /** Adjacent lines of a chunk are forwarded as one piece. */
   #send(): void {
-    const lines = this.#outgoing.filter(({ call }) => call === null || call.isForwarded)
+    const lines = this.#outgoing.filter(({ call }) => call === null || call.isSent)
     this.#outgoing = []
     if (this.#judge.isCutOff) return
     for (let i = 0; i < lines.length;) {
@@ -300,7 +297,7 @@ export class ClientSide {
       if (piece.length > 0 && !this.#judge.isCutOff && !this.#flow.write(piece)) await this.#flow.writable()
     }
     try {
-      if (call !== null && !call.isForwarded) return
+      if (call !== null && !call.isSent) return
       await held.replay(write)
       await write(end)
     } finally {

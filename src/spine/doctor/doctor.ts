@@ -13,7 +13,7 @@ import { livingWatcher, watcherFolder } from '../../watcher-process.ts'
 import { type DoctorContext, type DoctorFinding, ok } from './finding.ts'
 import { checkCodexServer, checkGuard, checkHostSessions, checkLedgerServers, HOST_CHECKS } from './hosts.ts'
 import { SECURITY_CHECKS } from './security.ts'
-import { checkBriefing, checkCoordination, checkCounters, checkImports, checkIndex } from './stores.ts'
+import { checkBriefing, checkCoordination, checkImports, checkIndex } from './stores.ts'
 
 interface Check extends Omit<DoctorFinding, 'mend'> {
   readonly check: string
@@ -34,7 +34,6 @@ const CHECKS: Readonly<Record<string, Look>> = {
   runs: checkRuns,
   watcher: checkWatcher,
   coordination: checkCoordination,
-  counters: checkCounters,
   'run index': checkIndex,
   briefing: checkBriefing,
   imports: checkImports,
@@ -191,7 +190,7 @@ function nearestFolder(path: string): string {
 async function checkRuns(context: DoctorContext): Promise<DoctorFinding> {
   const { env, clock } = context
   const runsDir = runsDirOf(env)
-  const [{ openRuns, settleLostRuns }, { closeAbandonedRuns, isLive }, { booksOf }, { namesIn }] = await Promise.all([
+  const [{ openRuns, settleLostRuns }, { closeAbandonedRuns, isLive }, { totalsOf }, { namesIn }] = await Promise.all([
     import('../open-runs.ts'),
     import('../../runs/run-close.ts'),
     import('../../runs/run-facts.ts'),
@@ -202,7 +201,7 @@ async function checkRuns(context: DoctorContext): Promise<DoctorFinding> {
   const problems: string[] = []
   for (const folder of folders)
     try {
-      if (!isLive(join(runsDir, folder), booksOf(join(runsDir, folder)), clock)) lost.add(folder)
+      if (!isLive(join(runsDir, folder), totalsOf(join(runsDir, folder)), clock)) lost.add(folder)
     } catch (error) {
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       problems.push(`run ${folder} cannot be read: ${error.message}`)

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
-import { DOCTOR_BUSY_MS, DOCTOR_ROOM_BYTES, DOCTOR_STORES_MAX } from '../../limits.ts'
+import { DOCTOR_BUSY_MS, DOCTOR_ROOM_BYTES } from '../../limits.ts'
 import { findProject, runsDirOf } from '../../paths.ts'
 import { quoted } from '../../quoted.ts'
 import type { Database, DatabaseOptions } from '../../storage/sqlite.ts'
@@ -28,25 +28,6 @@ export async function checkCoordination({ cwd, env }: DoctorContext): Promise<Do
   const first = judged(() => (isStoreThere(path) ? SOUND : ok('no coordination store yet')))
   if (first !== SOUND) return first
   return (await checkStore(path, MIGRATIONS)) ?? ok(`${path}, ${kilobytes(path)}`)
-}
-
-/** The counters of runs, the newest first. */
-export async function checkCounters({ env }: DoctorContext): Promise<DoctorFinding> {
-  const [{ runFolders }, { COUNTER_MIGRATIONS, countersPath }] = await Promise.all([
-    import('../../runs/run-folder.ts'),
-    import('../../runs/counters.ts'),
-  ])
-  const dir = runsDirOf(env)
-  const paths = runFolders(dir)
-    .runs.map(({ runDir }) => countersPath(runDir))
-    .filter((path) => existsSync(path))
-    .toSorted((a, b) => mtimeMs(b) - mtimeMs(a))
-    .slice(0, DOCTOR_STORES_MAX)
-  for (const path of paths) {
-    const problem = await checkStore(path, COUNTER_MIGRATIONS)
-    if (problem !== undefined) return problem
-  }
-  return ok(`counters of ${paths.length} runs`)
 }
 
 /** The index is derived from the records: `runs reindex` rebuilds it. */
@@ -172,5 +153,4 @@ function using<T>(db: Database, act: (db: Database) => T): T {
 /** The next command creates a new one. */
 const moveAway = (path: string): string => `mv ${quoted(path)} ${quoted(`${path}.corrupt`)}`
 
-const mtimeMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 const kilobytes = (path: string): string => `${Math.ceil(statSync(path).size / 1024)} KiB`

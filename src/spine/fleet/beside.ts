@@ -5,7 +5,6 @@ import { STATUS_SHOWN_MS } from '../../limits.ts'
 import { type Env, type Project, runsDirOf } from '../../paths.ts'
 import { pinsDir } from '../../pins/pins-folder.ts'
 import type { Request } from '../../runs/approvals.ts'
-import { questionsPath } from '../../runs/questions-path.ts'
 import type { ExitRecord } from '../../sessions/keeper.ts'
 import { namesIn } from '../../storage/folder-names.ts'
 import { filesIn, readExitRecord } from '../../sessions/session-files.ts'
@@ -14,10 +13,8 @@ import type { ChangedTools } from './facts.ts'
 import type { KnownAgent, KnownAgents } from './known-agents.ts'
 
 export async function openApprovals(runsDir: string, folder: string): Promise<readonly Request[]> {
-  const runDir = join(runsDir, folder)
-  if (!existsSync(questionsPath(runDir))) return []
-  const { readApprovals } = await import('../../runs/open-questions.ts')
-  return readApprovals(runDir).filter(({ answer, closed_at: closed }) => answer === null && closed === null)
+  const { openRequests } = await import('../../runs/questions.ts')
+  return openRequests(join(runsDir, folder))
 }
 
 /** In runs of the project that `heimdall run` did not start, such as those of a host in the user's own terminal. */

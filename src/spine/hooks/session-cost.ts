@@ -3,7 +3,7 @@ import { putSpent, trailLockPath } from '../../coordination/trail.ts'
 import type { UsageHost } from '../../hosts/usage/usage.ts'
 import type { UsageTotal } from '../../runs/owned-run.ts'
 import { bookedUsage } from '../../runs/run-cost.ts'
-import { booksOf } from '../../runs/run-facts.ts'
+import { totalsOf } from '../../runs/run-facts.ts'
 import type { RunPart } from '../../runs/taking-part.ts'
 import { withFileLock } from '../../storage/file-lock.ts'
 import { CostWatch } from '../costs/cost-watch.ts'
@@ -35,7 +35,7 @@ function booked(
   session: string,
 ): UsageTotal | undefined {
   const { env, clock } = around
-  const { startedMs } = booksOf(runDir)
+  const { startedMs } = totalsOf(runDir)
   let total: UsageTotal | undefined
   const costs = new CostWatch({
     run: {

@@ -13,7 +13,7 @@ const POLICY = bundle([
 
 /** What differs between any two runs of the same thing. */
 const OWN =
-  /^(ts|run_id|call_id|latency_ms|started_at|ended_at|duration_ms|host_id|proc_id|shim_id|uptime_ms|transport)$/
+  /^(ts|run_id|call_id|latency_ms|started_at|ended_at|duration_ms|host_id|proc_id|shim_id|uptime_ms|transport|mono_ms|until_ms|since_ms)$/
 
 async function eventsOver(adapter: AdapterName): Promise<unknown> {
   const shim = shimOver(adapter)({ policy: POLICY, name: 'srv' })
