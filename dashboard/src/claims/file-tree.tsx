@@ -1,4 +1,4 @@
-// The tree beside the map: the same for the keyboard and the screen reader, with only the rows in sight.
+// The tree next to the map: the same for the keyboard and the screen reader, with only the rows in sight.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { AgentMark } from '../components/agent-mark.tsx'

@@ -76,7 +76,7 @@ function groupsOf(root: Kept): readonly Kept[] {
   }
 }
 
-/** Files that lie beside the folders of one that was taken apart. */
+/** Files next to the folders of a group that was split. */
 function ofThose(folder: TreeNode, those: readonly Kept[]): TreeNode {
   return {
     ...folder,

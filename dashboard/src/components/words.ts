@@ -30,7 +30,7 @@ export const STATE: Readonly<Record<CardState, Word>> = {
   failed: { word: 'Failed', glyph: 'cross', tone: 'failed' },
 }
 
-/** Both have nobody at work: stale is one that was not heard of for long, evicted one that is provably gone, and its claims may be taken. */
+/** Stale: no sign of life for long. Evicted: the process is gone, and its claims may be taken. */
 export const stateOf = ({ state, liveness }: Pick<AgentCard, 'state' | 'liveness'>): Word =>
   state === 'stale' && liveness === 'evicted' ? { ...STATE.stale, word: 'Evicted' } : STATE[state]
 
@@ -82,7 +82,7 @@ export function rowTone(row: ConversationRow): string {
   return row.kind === 'wait' || row.label === 'Needs input' ? 'is-lamp' : ''
 }
 
-/** Who waits; what is of nobody is of the project. */
+/** The agent that waits; a wait without one belongs to the project. */
 export const whoWaits = ({ agent_id }: { readonly agent_id: string | null }): string => agent_id ?? 'this project'
 
 const SEEN_BY: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-// Session: the question and its answers, the live terminal, the conversation beside it, and what changed.
+// Session: the question and its answers, the live terminal, the conversation, and what changed.
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useState } from 'react'

@@ -77,7 +77,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
     terminal.loadAddon(fit)
     terminal.open(element)
     withGraphics(terminal)
-    // Whoever only watches keeps the keys of the page, also after a press on the terminal: the emulator would swallow them all.
+    // While the keyboard is not taken, keys belong to the page, also after a click on the terminal: the emulator would swallow them.
     terminal.attachCustomKeyEventHandler(() => isYours.current)
     const tame = tameTerminal(terminal, setOffered)
 
@@ -148,7 +148,7 @@ export function SessionTerminal({ session }: { readonly session: string }): Reac
       send({ type: 'paste', text })
     }
     element.addEventListener('paste', pasted, true)
-    // The session keeps its size for those who only watch; whoever types has it fitted to this window.
+    // Watching does not change the size of the session; typing fits it to this window.
     const sizes = new ResizeObserver(() => {
       if (!isYours.current) return
       const size = fit.proposeDimensions()
@@ -278,7 +278,7 @@ function withGraphics(terminal: Terminal): void {
     webgl.onContextLoss(() => webgl.dispose())
     terminal.loadAddon(webgl)
   } catch (error) {
-    // That there is none is told by its words alone.
+    // A missing WebGL2 context is only recognisable by the message.
     if (!(error instanceof Error && /^webgl2\b/i.test(error.message))) throw error
   }
 }

@@ -1,4 +1,4 @@
-// Browsers that are started without a locale call their language `en-US@posix`, which is none: whoever formats numbers by it fails.
+// Browsers started without a locale report the language `en-US@posix`, which is invalid: formatting numbers would throw.
 try {
   Intl.getCanonicalLocales(navigator.language)
 } catch {

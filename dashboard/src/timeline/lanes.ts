@@ -9,7 +9,7 @@ export interface LaneMark {
 
 export interface Lane {
   readonly lane: TimelineSpan['lane']
-  /** '' for one that stands under the name of the lane above it. */
+  /** Empty if the lane above has the same name. */
   readonly name: string
   /** By their beginning. */
   readonly marks: readonly LaneMark[]

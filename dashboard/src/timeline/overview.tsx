@@ -50,7 +50,7 @@ export function Overview({ lanes, run, shown, onDrag, onLook, onWhole }: Overvie
     const atMs = timeAt(event)
     const nearMs = (GRIP_PX / Math.max(1, event.currentTarget.clientWidth)) * lengthMs
     const isInside = atMs > shown.fromMs - nearMs && atMs < shown.toMs + nearMs
-    // Beside the part: it comes here, as long as it is.
+    // A press outside of the range moves the range there.
     const halfMs = (shown.toMs - shown.fromMs) / 2
     const range = isInside ? shown : within({ fromMs: atMs - halfMs, toMs: atMs + halfMs }, run)
     held.current = { grip: isInside ? gripAt(atMs, shown, nearMs) : 'both', atMs, range }

@@ -1,4 +1,4 @@
-// The recorded terminal of a run, played beside its events. Loaded when somebody wants to see it.
+// The recorded terminal of a run, played next to its events. Loaded on demand.
 import { type ReactNode, Suspense, useState } from 'react'
 import type { RunRow } from '../../../src/hub/contract.ts'
 import { lazyScreen } from '../data/lazy-screen.ts'

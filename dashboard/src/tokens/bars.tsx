@@ -40,7 +40,7 @@ export function Bars({ label, bars, height, along }: BarsProps): ReactNode {
     if (element === null || bars.length === 0) return
     let plot: uPlot | undefined
     let width = 0
-    // Made anew for another width: what stands beside the axis depends on it.
+    // Created again for another width: the labels of the axis depend on it.
     const sizes = new ResizeObserver(() => {
       if (element.clientWidth === width) return
       width = element.clientWidth
