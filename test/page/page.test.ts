@@ -66,6 +66,10 @@ test('Needs you lists every kind of wait', async () => {
   for (const word of ['Permission', 'Question', 'Needs input', 'Collision', 'Budget', 'Tool changed'])
     await sees(page, '.needs-you_inbox-row', word)
   await sees(page, '.needs-you_screen-now', /[a-z]/)
+  // Amber is a wait, rose is harm.
+  const colorOf = (state: string): Promise<string> =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector('.state.${state}')).color`)
+  expect([await colorOf('needs-you'), await colorOf('collision')]).toEqual(['rgb(244, 183, 64)', 'rgb(255, 143, 168)'])
   await desk.picture('01-needs-you')
   await axe(desk, 'needs you')
 })
