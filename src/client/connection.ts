@@ -90,6 +90,7 @@ export class SessionConnection {
   #queue: EventQueue<SessionEvent> | undefined
   #ended: Error | undefined
   #onRefusal: ((error: HeimdallError) => void) | undefined
+  #refusal: HeimdallError | undefined
 
   constructor(endpoint: Endpoint, line: Duplex, first: Buffer, options: Required<ConnectOptions>) {
     this.endpoint = endpoint
@@ -101,6 +102,11 @@ export class SessionConnection {
     line.on('close', () => this.#end(lost()))
     this.#push(first)
     line.on('data', (chunk: Buffer) => this.#push(chunk))
+  }
+
+  /** The last refusal of the session, such as of a kill by an agent that did not start it. */
+  get refusal(): HeimdallError | undefined {
+    return this.#refusal
   }
 
   async status(): Promise<SessionStatus> {
@@ -290,6 +296,7 @@ export class SessionConnection {
     const refusal = new HeimdallError('SESSION_REFUSED', `the session refused: ${message}`, {
       details: { refusal: code },
     })
+    this.#refusal = refusal
     this.#onRefusal?.(refusal)
     const { infoResp } = this.#waiting
     const at = infoResp.findIndex(({ mayBeRefused }) => mayBeRefused)

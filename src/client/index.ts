@@ -1,4 +1,5 @@
 // The client library: connect to a session, ask it, follow it, type into it, end it.
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseId } from '../ids.ts'
@@ -21,7 +22,11 @@ export type Target = { readonly socketPath: string } | ById
 
 /** Connects to a session by the path of its socket, or by its id in the usual folder or the one that is named. */
 export async function connect(target: Target, options?: ConnectOptions): Promise<SessionConnection> {
-  return await openConnection('socketPath' in target ? target.socketPath : socketPathOf(target), options)
+  const path = 'socketPath' in target ? target.socketPath : socketPathOf(target)
+  const connection = await openConnection(path, options)
+  // A session of ours is told who asks: it refuses what an agent may not do, and records the rest under its name.
+  if (existsSync(path.replace(/\.sock$/, '.pid'))) await connection.callAs('the client library')
+  return connection
 }
 
 /** Whoever else could write to the folder could have put a socket there that only pretends. A path that is named is the caller's word. */

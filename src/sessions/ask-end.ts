@@ -14,6 +14,7 @@ export async function askToEnd(dir: string, id: string, as: string): Promise<voi
       await connection.kill()
       // Frames are taken in order, so this answer says that the kill was.
       await connection.status()
+      if (connection.refusal !== undefined) throw connection.refusal
     } finally {
       connection.close()
     }

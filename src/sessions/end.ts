@@ -114,9 +114,13 @@ async function askToEnd(located: Located, options: KillOptions): Promise<KilledS
     if (watch === undefined) {
       // Frames are handled in order, so this answer confirms the kill. A watch sees the end itself, after which nothing answers.
       await connection.status()
+      if (connection.refusal !== undefined) throw connection.refusal
       return asked(id)
     }
-    const hasEnded = await watch.until(({ exitCode }) => exitCode !== undefined, timeoutMs)
+    const isOver = ({ exitCode }: { readonly exitCode?: number | undefined }): boolean =>
+      exitCode !== undefined || connection.refusal !== undefined
+    const hasEnded = await watch.until(isOver, timeoutMs)
+    if (connection.refusal !== undefined) throw connection.refusal
     if (!hasEnded || !(await isGone(holder, clock, deadlineMs))) throw notInTime(id)
     await remote?.gone()
     return exited(id, watch.seen.exitCode ?? null)

@@ -11,6 +11,8 @@ import type { SessionOptions } from '../wire/session-options.ts'
 import { stayPresent } from './state/presence.ts'
 import { loadLocks } from '../storage/kernel-lock.ts'
 import { openRecording } from '../storage/recording.ts'
+import { lookUnswayed } from '../processes.ts'
+import { sessionCaller } from '../session-caller.ts'
 import { Screen } from './screen/screen.ts'
 import { SessionServer } from './streams/server.ts'
 import { Session } from './session.ts'
@@ -134,6 +136,8 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     await session.ready
     await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
+    // While the starter waits to be told: later its parent is another.
+    if (how.onReady !== undefined) session.startedBy = sessionCaller(process.ppid, lookUnswayed()).actor
     how.onReady?.({ id: options.id, socket, supervisor_pid: process.pid, pid: session.pid })
   } catch (error) {
     // Nobody knows of this session, so nobody could end its child.

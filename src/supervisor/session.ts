@@ -50,6 +50,10 @@ export class Session implements SessionDesk {
   readonly #startedWallMs: number
   readonly #acts: SessionActs
   #answerer: ClientConnection | undefined
+  /** Clients whose refused input is recorded. */
+  readonly #refused = new WeakSet<ClientConnection>()
+  /** Who has started it: `actor` of its starter. */
+  startedBy: string | undefined
 
   constructor(parts: SessionParts) {
     const { options, env, key, clock, log, recording, cover, clients, name } = parts
@@ -150,6 +154,13 @@ export class Session implements SessionDesk {
   // -- what clients ask for
 
   input(client: ClientConnection, bytes: Buffer): void {
+    if (client.caller?.isAgent === true && this.#state.isWaiting) {
+      if (!this.#refused.has(client)) this.#refuse(client, 'input', 'waits for a human, and an agent may not answer')
+      this.#refused.add(client)
+      // Taken off the wire, and given to nobody.
+      client.written(bytes.length)
+      return
+    }
     const said = client.answers && client !== this.#answerer ? withoutAnswers(bytes) : bytes
     // The size before the key: what is typed may ask for it. Nearly all keys come from where the last one came from, and wait for nothing.
     const isSized = this.#state.isSizeOf(client)
@@ -226,6 +237,7 @@ export class Session implements SessionDesk {
   }
 
   kill(client: ClientConnection): void {
+    if (this.#isOfAnother(client)) return this.#refuse(client, 'kill', OTHERS)
     this.#acts.add('kill', whoIs(client))
     this.terminate(whoIs(client))
   }
@@ -245,6 +257,10 @@ export class Session implements SessionDesk {
 
   async rename(client: ClientConnection, to: string): Promise<Buffer> {
     const { name, listenAt } = this.#parts
+    if (this.#isOfAnother(client)) {
+      this.#acts.add('rename refused', whoIs(client))
+      throw new HeimdallError('PERSON_REQUIRED', `session ${name.id} ${OTHERS}`)
+    }
     const checkAlive = (): void => {
       if (this.#child.end !== undefined) throw new HeimdallError('SESSION_ENDED', `session ${name.id} has ended`)
     }
@@ -255,6 +271,17 @@ export class Session implements SessionDesk {
     this.#acts.add('rename', by, `${before} is now ${name.id}`)
     this.#state.announce()
     return await this.info()
+  }
+
+  /** An agent that is neither in this session nor has started it. */
+  #isOfAnother({ caller }: ClientConnection): boolean {
+    if (caller?.isAgent !== true || caller.isOwn) return false
+    return caller.actor === undefined || caller.actor !== this.startedBy
+  }
+
+  #refuse(client: ClientConnection, act: 'input' | 'kill', why: string): void {
+    this.#acts.add(`${act} refused`, whoIs(client))
+    client.sendError(new HeimdallError('PERSON_REQUIRED', `session ${this.#parts.name.id} ${why}`))
   }
 
   report(report: Report): void {
@@ -324,7 +351,9 @@ export class Session implements SessionDesk {
   }
 }
 
-const whoIs = ({ caller }: ClientConnection): string => caller?.words ?? 'a client of the socket'
+const OTHERS = 'was not started by the agent that asks'
+
+const whoIs = ({ caller }: ClientConnection): string => caller?.words ?? 'an unidentified client'
 
 function tellEnd(keeper: ClientConnection, { code }: ChildEnd): void {
   keeper.send([encodeExit(code)])

@@ -2,8 +2,8 @@
 
 export interface SessionAct {
   readonly at: string
-  readonly act: 'kill' | 'rename' | 'secrets' | 'secrets refused'
-  /** The command and who gave it, as processes show it; `a client of the socket` where that is not known. */
+  readonly act: 'kill' | 'rename' | 'secrets' | `${'input' | 'kill' | 'rename' | 'secrets'} refused`
+  /** The command and who gave it, as processes show it; `an unidentified client` where that is not known. */
   readonly by: string
   /** What it was about, in words; empty where the act says it. */
   readonly what: string

@@ -1,6 +1,7 @@
 // Who runs a command, by its process ancestors: a human, an agent, or another user.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect as connectTo } from 'node:net'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -269,7 +270,7 @@ test.each(['no process', 'one of the session'])(
     expect(answered).toMatch(/"code":"SESSION_REFUSED","message":"only programs of session quiet /)
     expect(await showsWhatItSays(home, 'quiet')).toContain(VALUE)
     expect(await acts(home, 'quiet')).toMatchObject([
-      { act: 'secrets refused', by: 'a client of the socket', what: '1 value' },
+      { act: 'secrets refused', by: 'an unidentified client', what: '1 value' },
     ])
   },
 )
@@ -312,27 +313,67 @@ test('a program of the session is heard, and both the record and the recording s
   expect(readExitRecord(home.dir, 'own')?.acts).toMatchObject([{ act: 'secrets' }, { act: 'kill' }])
 })
 
-test('kill and rename name the agent that did it, or the person', async () => {
+test('an agent renames and kills what it has started, and no other session; the record names it, or the person', async () => {
   const home = hm()
   for (const id of ['first', 'second', 'third']) await home.session(id, ['cat'])
   const type = await agentSession(home, 'brisk-heron')
-  await type('hm rename first renamed')
+  await type('for id in own mine; do hm run --id $id --detach -- cat; done; hm rename own renamed')
   await until('the new id', async () => (await home.run(['status', 'renamed'])).code === 0)
   expect(await acts(home, 'renamed')).toMatchObject([
     {
       act: 'rename',
-      what: 'first is now renamed',
+      what: 'own is now renamed',
       by: expect.stringMatching(/^hm rename by brisk-heron \(session brisk-heron, process \d+\)$/) as string,
     },
   ])
   // Whatever it says of itself.
-  await type('BB_AGENT=somebody HEIMDALL_AGENT_ID=else hm kill second')
-  await until('the end', () => readExitRecord(home.dir, 'second') !== undefined)
-  expect(readExitRecord(home.dir, 'second')?.ended_by).toMatch(
+  await type('BB_AGENT=somebody HEIMDALL_AGENT_ID=else hm kill mine')
+  await until('the end', () => readExitRecord(home.dir, 'mine') !== undefined)
+  expect(readExitRecord(home.dir, 'mine')?.ended_by).toMatch(
     /^hm kill by brisk-heron \(session brisk-heron, process \d+\)$/,
   )
+  const said = join(home.home, 'said')
+  await type(
+    `{ hm rename first x; echo $?; hm kill second; echo $?; hm kill --wait second; echo $?; } >${said} 2>&1; echo over >>${said}`,
+  )
+  const text = await waitForFile(said, (all) => all.includes('over'))
+  expect(text.match(/^\d+$/gm)).toEqual(['1', '1', '1'])
+  expect(text.match(/was not started by the agent that asks/g)).toHaveLength(3)
+  const by = expect.stringMatching(/by brisk-heron \(/) as string
+  expect(await acts(home, 'first')).toMatchObject([{ act: 'rename refused', by }])
+  expect(await acts(home, 'second')).toMatchObject([
+    { act: 'kill refused', by },
+    { act: 'kill refused', by },
+  ])
   await home.run(['kill', 'third', '--wait'])
   expect(readExitRecord(home.dir, 'third')?.ended_by).toMatch(new RegExp(`^hm kill by ${USER} \\(process \\d+\\)$`))
+})
+
+test('what a session asks a human an agent does not answer, by the client library or by hm pipe; a client without identity does, and is recorded as unidentified', async () => {
+  const home = hm()
+  await home.session('asks', ['sh', '-c', 'printf "Proceed? [y/N] "; read x; echo "got: $x"; sleep 1000'])
+  const isAsking = async (): Promise<boolean> =>
+    ((await home.json(['status', 'asks']))['needs_input'] as { value: boolean }).value
+  await until('the question', isAsking)
+  const type = await agentSession(home, 'brisk-heron')
+  const done = join(home.home, 'done')
+  const client = `import { connect } from "${resolve('dist/client.js')}"; const c = await connect({ socketPath: "${home.socket('asks')}" }); await c.input("y\\r"); await c.status(); c.close()`
+  await type(
+    `node --input-type=module -e '${client}'; { printf '\\001\\000\\000\\000\\002y\\r\\003\\000\\000\\000\\000'; sleep 1; } | hm pipe asks >/dev/null; echo over >${done}`,
+  )
+  await waitForFile(done, (text) => text.includes('over'))
+  expect(await isAsking()).toBe(true)
+  const by = expect.stringMatching(/by brisk-heron \(session brisk-heron, process \d+\)$/) as string
+  expect(await acts(home, 'asks')).toMatchObject([
+    { act: 'input refused', by },
+    { act: 'input refused', by },
+  ])
+
+  const socket = connectTo(home.socket('asks'))
+  socket.once('data', () => socket.write(Buffer.from('\u0001\0\0\0\u0002y\r', 'latin1')))
+  await until('the answer', async () => (await home.run(['logs', 'asks'])).stdout.includes('got: y'))
+  expect((await home.json(['status', 'asks']))['needs_input']).toMatchObject({ value: false, by: 'unidentified' })
+  socket.destroy()
 })
 
 test('in the record of a run: who typed the answer, who ended it', async () => {

@@ -13,10 +13,12 @@ export function knownCaller({ pid, as }: CalledAs, pidFile: string, key: string)
   const table = lookUnswayed()
   const path = realPathOf(pidFile)
   if (path === undefined || table.hasOpenToWrite(pid, path) === false) return undefined
-  const { name, words, supervisorPid, key: itsKey } = sessionCaller(pid, table)
+  const { name, words, supervisorPid, key: itsKey, isAgent, actor } = sessionCaller(pid, table)
   return {
     name,
     words: `${as} by ${words}`,
+    isAgent,
+    actor,
     isOwn: supervisorPid === undefined ? itsKey !== undefined && itsKey === key : supervisorPid === process.pid,
   }
 }

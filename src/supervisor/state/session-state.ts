@@ -64,6 +64,11 @@ export class SessionState {
     }
   }
 
+  /** For a human. */
+  get isWaiting(): boolean {
+    return this.#waiting.needsInput.value
+  }
+
   /** The same in the seed's words, but for whom it is about. */
   get status(): Pick<Status, 'idleMs' | 'state' | 'stateMs'> {
     const nowMs = this.#clock.monoMs()
@@ -107,7 +112,9 @@ export class SessionState {
 
   /** Returns the size that the session has from now on, when it is another one. */
   input(client: ClientConnection, bytes: Buffer): Size | undefined {
-    const size = this.#waiting.input(client, bytes, () => client.caller?.name) ? this.#size.use(client) : undefined
+    const size = this.#waiting.input(client, bytes, () => client.caller?.name ?? 'unidentified')
+      ? this.#size.use(client)
+      : undefined
     this.#activity.happened()
     this.announce()
     return size

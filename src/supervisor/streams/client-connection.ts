@@ -55,8 +55,12 @@ export interface KnownCaller {
   readonly name: string
   /** For records: the command and who gave it. */
   readonly words: string
-  /** A program of this session, or whoever looks after it. */
+  /** A program of this session. */
   readonly isOwn: boolean
+  /** An agent of ours or a host, as its processes prove. */
+  readonly isAgent: boolean
+  /** The same for all that one session or host has started. */
+  readonly actor: string | undefined
 }
 
 /** What all clients share. */
