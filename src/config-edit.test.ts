@@ -9,7 +9,7 @@ test.each([
     '# mine\ndetach_key = 29\n[notify]\ndesktop = false\n',
   ],
   ['[notify]\ndesktop = false\n', 'detach_key = 29\n[notify]\ndesktop = false\n'],
-  ['worktree_copy = [\n  ".env",\n]\n', 'worktree_copy = [\n  ".env",\n]\ndetach_key = 29\n'],
+  ['worktree.copy = [\n  ".env",\n]\n', 'worktree.copy = [\n  ".env",\n]\ndetach_key = 29\n'],
 ])('one line changes, the rest stays: %j', async (before, after) => {
   expect(await withSetting(before, 'heimdall.toml', 'detach_key', 29)).toBe(after)
 })

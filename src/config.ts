@@ -15,6 +15,7 @@ import { printable } from './ids.ts'
 import { CONFIG_BYTES_MAX } from './limits.ts'
 import { DEFAULT_NOTIFY } from './notify-setting.ts'
 import { configDir, type Env } from './paths.ts'
+import { isObject } from './plain-object.ts'
 import { isTrusted } from './trust.ts'
 
 interface KeySpec {
@@ -129,17 +130,29 @@ export const CONFIG_KEYS = {
     help: 'past so many MiB in all, the oldest records of runs are removed; 0 for no bound',
   },
   // worktrees
-  worktree_dir: {
+  'worktree.dir': {
     type: 'path',
     default: null,
     from: 'trusted file',
     help: 'folder of agents’ worktrees, outside of every checkout; default $XDG_STATE_HOME/heimdall/worktrees',
   },
-  worktree_copy: {
+  'worktree.copy': {
     type: 'string-list',
     default: [],
     from: 'any file',
-    help: 'paths of the checkout that git does not have and every worktree gets, such as [".env"]; those that are absent are passed over',
+    help: 'paths of the checkout that git does not have and every worktree gets, such as [".env"]; absent ones are skipped; patterns go into .worktreeinclude',
+  },
+  'worktree.setup': {
+    type: 'string',
+    default: null,
+    from: 'trusted file',
+    help: 'shell command that prepares a new worktree, such as "npm ci"; runs in the worktree, with the path of the checkout in HEIMDALL_CHECKOUT',
+  },
+  'worktree.check': {
+    type: 'string',
+    default: null,
+    from: 'trusted file',
+    help: 'shell command that must succeed on the merged files before heimdall task merge merges, such as "npm test"',
   },
   // dispatch
   peers: {
@@ -300,7 +313,7 @@ export async function parseConfig(text: string, path: string): Promise<Partial<R
     )
   }
   const values: Partial<Record<ConfigKey, ConfigValue>> = {}
-  for (const [key, value] of Object.entries(raw)) {
+  for (const [key, value] of Object.entries(raw).flatMap(dotted)) {
     if (!isConfigKey(key)) throw unknownKey(path, key, Object.keys(CONFIG_KEYS))
     const { type, choices }: KeySpec = CONFIG_KEYS[key]
     if (choices?.includes(value as string) === false) throw wrongType(path, key, `one of ${choices.join(', ')}`, value)
@@ -309,6 +322,12 @@ export async function parseConfig(text: string, path: string): Promise<Partial<R
   refuseOurVariables(path, values)
   return values
 }
+
+/** `[worktree] dir` is the key `worktree.dir`. */
+const dotted = ([key, value]: [string, unknown]): [string, unknown][] =>
+  isObject(value) && Object.keys(CONFIG_KEYS).some((one) => one.startsWith(`${key}.`))
+    ? Object.entries(value).map(([name, one]) => [`${key}.${name}`, one])
+    : [[key, value]]
 
 /** Who an agent is and what it may do is said by whoever starts it; a file, whosever it is, cannot. */
 const OUR_VARIABLE = /^(HEIMDALL_|SUB_|BB_|BD_ACTOR$)/i

@@ -533,6 +533,18 @@ export const ERRORS = table({
     http: 409,
     means: 'a session runs in a worktree, or the worktree is locked',
   },
+  WORKTREE_SETUP_FAILED: {
+    kind: 'config',
+    exit: 1,
+    http: 422,
+    means: 'the command that prepares a new worktree failed',
+  },
+  WORKTREE_CHECK_FAILED: {
+    kind: 'user',
+    exit: 1,
+    http: 409,
+    means: 'the merged files do not pass the check of the settings; nothing was merged',
+  },
   WORKTREE_CONFLICT: {
     kind: 'user',
     exit: 5,

@@ -732,6 +732,10 @@ export const WORKTREE_LOCK_WAIT_MS = 120_000
 export const WORKTREE_COPIED_FILES_MAX = 1_000
 /** Files named in one line of a message; --json has them all. */
 export const WORKTREE_NAMED_MAX = 8
+/** The setup and the check of a worktree: longer than an install or a test suite takes, shorter than a night. */
+export const WORKTREE_COMMAND_MS = 1_800_000
+/** Last lines of a setup or check that failed, in the error. */
+export const WORKTREE_COMMAND_LINES_SHOWN = 6
 // hooks of hosts
 /** How long `heimdall init` waits for another one, which may have the files of five hosts to write. */
 export const SETUP_LOCK_WAIT_MS = 60_000
@@ -1017,6 +1021,12 @@ export const FRAME_BYTES_MAX = 16 << 20
 /** How long the run of an ended task may take to close before its worktree is left for the next start of the worker. */
 export const TASK_CLOSE_WAIT_MS = 30_000
 export const TASK_LOOK_MS = 100
+/** Between two looks at how far a task is that somebody waits for. */
+export const TASK_PROGRESS_MS = 2_000
+/** Between two looks at whether a worker with a time limit has tasks. */
+export const WORKER_IDLE_LOOK_MS = 10_000
+/** The worker that was started for a task is ready within this time, or its log says why not. */
+export const WORKER_START_MS = 60_000
 /** An agent that was told to end, at its budget or its deadline, has this long for it. */
 export const TASK_ASKED_MS = 5_000
 /** The rest of an agent's output after its end; a program that it left running may hold it open. */

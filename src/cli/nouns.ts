@@ -51,6 +51,7 @@ export const NOUNS: readonly Noun[] = [
   { words: ['why'], load: () => import('./commands/why.ts') },
   { words: ['watch'], load: () => import('./commands/watch.ts') },
   { words: ['task'], load: () => import('./commands/task.ts') },
+  { words: ['task'], load: () => import('./commands/task-review.ts') },
   { words: ['worker'], load: () => import('./commands/worker.ts') },
   { words: ['peers'], load: () => import('./commands/peers.ts') },
   { words: ['guard'], load: () => import('./commands/guard.ts') },

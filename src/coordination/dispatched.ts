@@ -125,6 +125,16 @@ export interface Why {
   readonly asks?: TaskQuestion & { readonly since: string }
   /** A person's answer that the worker does not have yet. */
   readonly answer?: { readonly text: string; readonly id: string }
+  /** What became of the work of a task that has ended. */
+  readonly review?: Review
+}
+
+/** `pr`: the address of its pull request. */
+export interface Review {
+  readonly state: 'proposed' | 'merged' | 'discarded'
+  readonly into?: string
+  readonly commit?: string
+  readonly pr?: string
 }
 
 export const readWhy = (reason: string | null): Why | undefined =>
@@ -156,7 +166,7 @@ export interface DispatchReader {
 }
 
 export interface DispatchWriter {
-  /** Put once; what a task was sent with never changes. */
+  /** What the task was sent with; a reply to an ended task puts the next contract. */
   putContract(taskId: string, contract: string): void
   putWorker(worker: Worker): void
   /** A sign of life, which a fleet is told of. */

@@ -6,9 +6,19 @@ import type { Reader, Writer } from '../coordination/store.ts'
 import { HeimdallError } from '../errors.ts'
 import { DISPATCH_TELL_AFTER_MS } from '../limits.ts'
 import { type Next, nextStep, type AttemptOutcome, withoutWorker } from './life.ts'
-import { parseDispatch, type TaskDispatch, type TaskResult } from './messages.ts'
+import type { TaskDispatch, TaskResult } from './messages.ts'
 import { readNeeds } from './needs.ts'
-import { type DispatchedTask, isDispatched, needsNow, readReason, wakeDependents, wakeDue } from './parking.ts'
+import {
+  contractIn,
+  contractOf,
+  type DispatchedTask,
+  isDispatched,
+  needsNow,
+  readReason,
+  wakeDependents,
+  wakeDue,
+  workOf,
+} from './parking.ts'
 import { choose } from './routing.ts'
 import { holdersNear, nearOf } from './nearness.ts'
 import { remaining, settle } from './token-budget.ts'
@@ -106,7 +116,7 @@ function begin(
     to: workerId,
     payload: { attempt: number, worker: workerId, trace: contract.trace },
   })
-  return { attempt, contract: { ...contract, attempt: number, task: { ...contract.task, token_budget: left } } }
+  return { attempt, contract: contractFor(rows, attempt) }
 }
 
 /** Nobody could do it even if idle. One that was refused is parked; one that is new waits, and a person hears of it in time. */
@@ -255,28 +265,12 @@ export function finish(
       trace: contract.trace,
     },
   })
-  wakeDependents(rows, taskId)
+  wakeDependents(rows, taskId, next.to)
 }
 
 function summaryOf(next: { readonly to: string; readonly why: string }, result: TaskResult | undefined): string {
   if (typeof result?.reply === 'string' && result.reply.trim() !== '') return result.reply.slice(0, 2_000)
   return next.to === 'done' ? 'done' : next.why.slice(0, 2_000)
-}
-
-export function contractOf(rows: Reader, taskId: string): TaskDispatch {
-  const text = rows.contract(taskId)
-  if (text === undefined) throw new HeimdallError('TASK_NOT_FOUND', `task ${taskId} was not dispatched`)
-  return parseDispatch(JSON.parse(text))
-}
-
-/** Nothing where it is none: any member of a fleet can put one, and the others wait behind it. */
-export function contractIn(rows: Reader, taskId: string): TaskDispatch | undefined {
-  try {
-    return contractOf(rows, taskId)
-  } catch (error) {
-    if (!(error instanceof HeimdallError) && !(error instanceof SyntaxError)) throw error
-    return undefined
-  }
 }
 
 /** As it is sent with this attempt: of the budget, what was set aside for it. */
@@ -286,7 +280,15 @@ export function contractFor(rows: Reader, { taskId, number }: AttemptKey): TaskD
   const reserved = rows.tokenReservations(taskId).find(({ attempt }) => attempt === number)?.reserved
   // A person may have given it one since it was sent, or another.
   const budget = isDispatched(task) && task.dispatch.tokenBudget !== null ? (reserved ?? null) : null
-  return { ...sent, attempt: number, task: { ...sent.task, token_budget: budget } }
+  return { ...sent, attempt: number, task: { ...sent.task, token_budget: budget, ...baseOf(rows, sent) } }
+}
+
+/** The branch of the task that it builds on, unless that was merged since. */
+function baseOf(rows: Reader, { task: { after } }: TaskDispatch): { readonly base?: string } {
+  const earlier = after === undefined ? undefined : rows.task(after)
+  if (!isDispatched(earlier) || readReason(earlier)?.review?.state === 'merged') return {}
+  const work = workOf(rows.attempts({ taskId: earlier.taskId }))
+  return work === undefined ? {} : { base: work.branch }
 }
 
 const attemptOf = (rows: Reader, { taskId, number }: AttemptKey): Attempt | undefined =>

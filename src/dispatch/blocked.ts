@@ -7,6 +7,7 @@ export const BLOCK_CODES = {
   model_tier: 'capability',
   context_too_small: 'capability',
   commit_missing: 'capability',
+  wrong_repository: 'capability',
   /** It will not have the message at all; another may. */
   message_refused: 'capability',
   max_concurrent: 'overload',
@@ -22,8 +23,6 @@ export const BLOCK_CODES = {
   /** What it is to do lay beside the log, and is not there any more. */
   brief_missing: 'needs_input',
   auth_required: 'auth',
-  /** The runtime refused its agent a tool, and no human was there to approve it. */
-  permission_denied: 'auth',
   budget_too_small: 'policy',
   deadline_impossible: 'policy',
   policy: 'policy',

@@ -13,7 +13,8 @@ export async function followTask(
   signal: AbortSignal,
   onState: (state: string) => void,
 ): Promise<void> {
-  let last = ''
+  // A worker that is out of reach is tried every few seconds: each state is told once.
+  const told = new Set<string>()
   const isOver = (): boolean => {
     const { task, attempts } = showTask(room, taskId)
     const attempt = attempts.at(-1)
@@ -22,8 +23,8 @@ export async function followTask(
       attempt === undefined || task.state !== 'in_progress'
         ? task.state
         : `${attempt.state} ${attempt.state === 'sent' ? 'to' : 'by'} ${attempt.workerId}`
-    if (state !== last) onState(state)
-    last = state
+    if (!told.has(state)) onState(state)
+    told.add(state)
     return false
   }
   const linking = new AbortController()

@@ -2,7 +2,7 @@
 import type { Planning } from '../briefing/planning.ts'
 import { logDeclared, noteText } from '../briefing/token-ledger.ts'
 import type { Coordination } from '../coordination/coordination.ts'
-import { contractIn } from './attempts.ts'
+import { contractIn } from './parking.ts'
 import type { TaskResult } from './messages.ts'
 
 /** The role that pays for briefs: the program that sends them. */

@@ -1,7 +1,7 @@
 // What becomes of a task after an attempt: pure, by the class of what happened and by what was tried before.
 import type { Attempt } from '../coordination/dispatched.ts'
 import { DISPATCH_ATTEMPTS_MAX, DISPATCH_BACKOFF_MS, DISPATCH_FAILURES_MAX, DISPATCH_RETRY_AFTER_S } from '../limits.ts'
-import type { Blocked, TaskResult } from './messages.ts'
+import { type Blocked, DENIED, type TaskResult } from './messages.ts'
 
 /** How an attempt came to its end. */
 export type AttemptOutcome =
@@ -38,6 +38,8 @@ export function nextStep(outcome: AttemptOutcome, standing: Standing): Next {
       return { to: 'partial', why: result.remaining[0] ?? 'partial' }
     case 'error': {
       const summary = result.error?.summary ?? 'error'
+      // A human has to allow it where the worker runs.
+      if (result.error?.code === DENIED) return { to: 'triage', why: summary }
       const isHarmless = standing.idempotent || result.error?.side_effects === 'none'
       return afterFailure(summary, isHarmless, standing, 'failed')
     }

@@ -9,6 +9,8 @@ export const DISPATCH_PROTOCOL = '2.0'
 export const PRIORITIES = ['urgent', 'high', 'normal', 'low'] as const
 export const REPLY_SCHEMAS = ['prose', 'structured', 'json'] as const
 export const MODEL_TIERS = ['haiku', 'sonnet', 'opus'] as const
+/** Code of an error: the runtime refused its agent a tool, and no human was there to approve it. */
+export const DENIED = 'permission_denied'
 export const RESULT_STATUSES = ['done', 'blocked', 'error', 'partial'] as const
 export const USAGE_SOURCES = ['runtime', 'provider', 'estimate', 'unknown'] as const
 
@@ -62,6 +64,8 @@ export const announceSchema = z.object({
   max_concurrent: z.int().min(1).max(1_000).default(1),
   /** Write tasks run in a worktree of their own, so that a dirty tree is in nobody's way. */
   worktrees: z.boolean().default(false),
+  /** Ids of its repository: the first commits, which every clone has, and one of the folder on its machine. */
+  repository: names.default([]),
   budget_enforcement: z.enum(['hard', 'measured', 'none']).catch('none').default('none'),
   url: z.string().max(2_048).optional(),
   features: names.default([]),
@@ -84,6 +88,13 @@ export const dispatchSchema = z.object({
     reply_schema: z.enum(REPLY_SCHEMAS).catch('prose').default('prose'),
     token_budget: count.nullable().default(null),
     scopes: names.default([]),
+    /** One line for people; branches, worktrees and sessions are named after it. */
+    title: z.string().max(200).optional(),
+    /** The attempt whose worktree and conversation this one continues: its brief is what comes next. */
+    continues: z.int().min(1).max(1_000).optional(),
+    /** The task whose branch the work builds on, and that branch once it is known. */
+    after: name.optional(),
+    base: z.string().min(1).max(512).optional(),
     /** What the work begins with: a worker that does not have it says so. */
     commit: z
       .string()
@@ -105,8 +116,10 @@ export const dispatchSchema = z.object({
       /** A tier that nobody knows is at least the highest that is known. */
       min_model_tier: z.enum(MODEL_TIERS).nullable().catch('opus').default(null),
       writes: z.boolean().default(true),
+      /** Ids of the repository that the work is in, of which a worker has to announce one. */
+      repository: names.default([]),
     })
-    .default({ required_mcp: [], required_capabilities: [], min_model_tier: null, writes: true }),
+    .default({ required_mcp: [], required_capabilities: [], min_model_tier: null, writes: true, repository: [] }),
   deadline: time.nullable().default(null),
   brief: z.string().min(1),
   /** In a fleet: `brief` is how it begins, and all of it lies beside the log. */
@@ -128,6 +141,8 @@ export const usageSchema = z.object({
   cache_write: count.nullable().default(null),
   reasoning: count.nullable().default(null),
   cost_usd_est: z.number().min(0).nullable().default(null),
+  turns: count.optional(),
+  tool_calls: count.optional(),
   by_model: z.record(z.string(), z.unknown()).optional(),
   includes_subagents: z.boolean().optional(),
 })

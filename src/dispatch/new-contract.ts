@@ -9,6 +9,7 @@ import type { Env } from '../paths.ts'
 import { isObject } from '../plain-object.ts'
 import { commitOf, gitIn } from '../spine/worktrees/git.ts'
 import { DISPATCH_PROTOCOL, parseDispatch, type TaskDispatch } from './messages.ts'
+import { repositoryIds } from './peers.ts'
 
 export interface TaskRequest {
   readonly spec: string
@@ -18,7 +19,7 @@ export interface TaskRequest {
   readonly facts?: readonly string[]
   /** Fields of the message; `task_id` is generated when absent. */
   readonly task: Partial<TaskDispatch['task']>
-  readonly requirements?: TaskDispatch['requirements']
+  readonly requirements?: Omit<TaskDispatch['requirements'], 'repository'>
   readonly deadline: string | null
   /** `traceparent` of the task or program that adds this one. */
   readonly trace?: string | undefined
@@ -50,12 +51,15 @@ export async function newContract(
   // The checkout of a worker on another machine may be at another commit.
   const isShared = isFleet && room.project.gitCommonDir !== undefined
   const commit = isShared ? await commitOf(gitIn(room.project.root, env), 'HEAD') : undefined
+  const requirements = request.requirements ?? READS_AND_WRITES
+  const isAboutFiles = requirements.writes || (request.task.scopes ?? []).length > 0 || commit !== undefined
+  const repository = isAboutFiles ? await repositoryIds(room.project, env) : []
   return parseDispatch(
     {
       type: 'TASK_DISPATCH',
       protocol_version: DISPATCH_PROTOCOL,
       task: { ...request.task, task_id: taskId, ...(commit === undefined ? {} : { commit }) },
-      ...(request.requirements === undefined ? {} : { requirements: request.requirements }),
+      requirements: { ...requirements, repository },
       deadline: request.deadline,
       brief: text,
       ...(request.trace === undefined ? {} : { trace: request.trace }),
@@ -63,6 +67,8 @@ export async function newContract(
     isFleet ? FLEET_BRIEF_BYTES_MAX : undefined,
   )
 }
+
+const READS_AND_WRITES = { required_mcp: [], required_capabilities: [], min_model_tier: null, writes: true } as const
 
 /** The JSON Schema of a reply, rejected unless a reply can be validated with it. */
 export async function replySchema(text: string): Promise<Record<string, unknown>> {

@@ -2,7 +2,9 @@
 import { type Attempt, readWhy, type Why, type Worker } from '../coordination/dispatched.ts'
 import type { Moment } from '../coordination/moment.ts'
 import type { Reader, Task, Writer } from '../coordination/store.ts'
+import { HeimdallError } from '../errors.ts'
 import { leftOut } from './life.ts'
+import { parseDispatch, type TaskDispatch, type TaskResult } from './messages.ts'
 import { needsText, readNeeds } from './needs.ts'
 
 /** A dispatched task. */
@@ -12,6 +14,39 @@ export const isDispatched = (task: Task | undefined): task is DispatchedTask =>
   task !== undefined && task.dispatch !== null
 
 export const readReason = ({ dispatch }: DispatchedTask): Why | undefined => readWhy(dispatch.reason)
+
+export function contractOf(rows: Reader, taskId: string): TaskDispatch {
+  const text = rows.contract(taskId)
+  if (text === undefined) throw new HeimdallError('TASK_NOT_FOUND', `task ${taskId} was not dispatched`)
+  return parseDispatch(JSON.parse(text))
+}
+
+/** Nothing where it is none: any member of a fleet can put one, and the others wait behind it. */
+export function contractIn(rows: Reader, taskId: string): TaskDispatch | undefined {
+  try {
+    return contractOf(rows, taskId)
+  } catch (error) {
+    if (!(error instanceof HeimdallError) && !(error instanceof SyntaxError)) throw error
+    return undefined
+  }
+}
+
+/** Of the last attempt that came to one. */
+export function lastResult(attempts: readonly Attempt[]): TaskResult | undefined {
+  const text = attempts.findLast(({ result }) => result !== null)?.result
+  return text === undefined || text === null ? undefined : (JSON.parse(text) as TaskResult)
+}
+
+/** Where its work is: of the last attempt that changed something, for a later one may have had nothing to change. */
+export function workOf(
+  attempts: readonly Attempt[],
+): { readonly branch: string; readonly worktree: string } | undefined {
+  for (const { result } of attempts.toReversed()) {
+    const { branch, worktree } = result === null ? {} : (JSON.parse(result) as TaskResult).artifacts
+    if (typeof branch === 'string' && typeof worktree === 'string') return { branch, worktree }
+  }
+  return undefined
+}
 
 /** What a task needs now: those that refused it are left out, as far as that still holds. */
 export function needsNow(rows: Reader, task: DispatchedTask, attempts: readonly Attempt[], isWaking: boolean): string {
@@ -64,10 +99,16 @@ export function wakeDue(rows: Writer, now: Moment): number | undefined {
   return waits.length === 0 ? undefined : Math.min(...waits)
 }
 
-/** Those that waited for the end of a task. */
-export function wakeDependents(rows: Writer, endedTask: string): void {
+/** Those that waited for the end of a task. What builds on its work needs that work to be there. */
+export function wakeDependents(rows: Writer, endedTask: string, state: string): void {
   for (const { taskId } of rows.parked()) {
     const task = rows.task(taskId)
-    if (isDispatched(task) && readReason(task)?.depends_on === endedTask) wake(rows, task)
+    if (!isDispatched(task) || readReason(task)?.depends_on !== endedTask) continue
+    const isLacking = state !== 'done' && state !== 'partial' && contractIn(rows, taskId)?.task.after === endedTask
+    if (!isLacking) wake(rows, task)
+    else {
+      const why = `it builds on ${endedTask}, which is ${state}`
+      rows.putTask({ ...task, state: 'triage', dispatch: { ...task.dispatch, reason: JSON.stringify({ why }) } })
+    }
   }
 }

@@ -4,11 +4,17 @@ import { lstatSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { PeerEntry } from '../config.ts'
-import { fateOf, type ProcessRef, processRef } from '../coordination/who/process-ref.ts'
+import type { Coordination } from '../coordination/coordination.ts'
+import { ORCHESTRATOR_SETTING, orchestratorSign } from '../coordination/dispatched.ts'
+import { membershipOf } from '../coordination/membership.ts'
+import { sinceMs } from '../coordination/moment.ts'
+import { fateOf, pidOf, type ProcessRef, processRef } from '../coordination/who/process-ref.ts'
 import { HeimdallError, isErrno } from '../errors.ts'
 import { isId } from '../ids.ts'
-import { PEER_TOKEN_BYTES_MAX } from '../limits.ts'
+import { ORCHESTRATOR_LEASE_MS, PEER_TOKEN_BYTES_MAX } from '../limits.ts'
 import { type Env, type Project, stateFolder } from '../paths.ts'
+import { firstCommits } from '../spine/worktrees/first-commits.ts'
+import { gitIn } from '../spine/worktrees/git.ts'
 import { readFileIfThere, removeIfThere } from '../storage/atomic-file.ts'
 import { readJsonIfThere, writePrivate } from './json-file.ts'
 import { hashText } from './short-hash.ts'
@@ -27,6 +33,12 @@ export interface KnownPeer {
 export const dispatchDir = (env: Env, project: Project): string =>
   join(stateFolder(env, 'dispatch'), hashText(project.coordinationDir).slice(0, 16))
 
+/** Ids of a repository: its first commits, which every clone has, and one of the folder on this machine. */
+export const repositoryIds = async (project: Project, env: Env): Promise<string[]> => [
+  ...(project.gitCommonDir === undefined ? [] : await firstCommits(gitIn(project.root, env))),
+  `dir:${hashText(project.coordinationDir).slice(0, 16)}`,
+]
+
 interface Address {
   readonly name: string
   readonly url: string
@@ -42,6 +54,35 @@ export const newToken = (): string => randomBytes(32).toString('base64url')
 
 const addressPath = (dir: string, role: PeerEntry['role'], name: string): string =>
   join(dir, `${role}s`, `${name}.json`)
+
+interface Orchestrating {
+  /** What the process is, for people. */
+  readonly as: string
+  readonly process: ProcessRef | null
+}
+
+const orchestratingPath = (dir: string): string => join(dir, 'orchestrator.json')
+
+export function noteOrchestrating(dir: string, as: string): void {
+  const own: Orchestrating = { as, process: processRef(process.pid) ?? null }
+  writePrivate(orchestratingPath(dir), JSON.stringify(own))
+}
+
+export const endOrchestrating = (dir: string): boolean => removeIfThere(orchestratingPath(dir))
+
+/** What sends queued tasks to workers now, in a fleet perhaps on another machine; undefined where nothing does. */
+export function orchestratedBy({ store, now }: Pick<Coordination, 'store' | 'now'>, dir: string): string | undefined {
+  const own = readJsonIfThere(orchestratingPath(dir)) as Orchestrating | undefined
+  if (own?.process !== undefined && own.process !== null && fateOf(own.process) !== 'gone')
+    return `${own.as} (process ${pidOf(own.process)})`
+  return store.read((rows) => {
+    const held = rows.setting(ORCHESTRATOR_SETTING) ?? ''
+    if (held === '' || membershipOf(rows) === undefined) return undefined
+    const { holder, machine } = JSON.parse(held) as { holder: string; machine: string }
+    const last = rows.lastSign(orchestratorSign(holder))
+    return last !== undefined && sinceMs(last, now()) < ORCHESTRATOR_LEASE_MS ? `machine ${machine}` : undefined
+  })
+}
 
 /** For the commands of this user on this machine: where it is, and what to show it. Only its owner can read it. */
 export function publishAddress(dir: string, role: PeerEntry['role'], own: Omit<Address, 'process'>): void {

@@ -6,7 +6,7 @@ import { dueMs } from './queue.ts'
 import { type Candidate, choose, route } from './routing.ts'
 
 const NEEDS: Needs = needsOf(
-  { requirements: { required_mcp: [], required_capabilities: [], min_model_tier: null, writes: true } },
+  { requirements: { required_mcp: [], required_capabilities: [], min_model_tier: null, writes: true, repository: [] } },
   { briefTokens: 100, not: [], only: null },
 )
 
@@ -18,6 +18,7 @@ interface Facts {
   readonly clean?: boolean
   readonly worktrees?: boolean
   readonly slots?: number
+  readonly repository?: string[]
 }
 
 const worker = (workerId: string, facts: Facts = {}, more: Partial<Candidate> = {}): Candidate => ({
@@ -40,6 +41,7 @@ const worker = (workerId: string, facts: Facts = {}, more: Partial<Candidate> = 
     },
     worktrees: facts.worktrees ?? true,
     max_concurrent: facts.slots ?? 2,
+    repository: facts.repository ?? [],
   }),
   ...more,
 })
@@ -53,6 +55,8 @@ test.each<[string, Partial<Needs>, Candidate]>([
   ['model_tier', { tier: 'haiku' }, worker('w', { tier: 'gpt' })],
   ['context_too_small', { window: 4096 }, worker('w', { window: 4000 })],
   ['repo_dirty', {}, worker('w', { clean: false, worktrees: false })],
+  ['repository', { repository: ['here'] }, worker('w')],
+  ['repository', { repository: ['here'] }, worker('w', { repository: ['there'] })],
   ['max_concurrent', {}, worker('w', {}, { active: 2 })],
   ['draining', {}, worker('w', {}, { state: 'draining' })],
   ['gone', {}, worker('w', {}, { state: 'gone' })],

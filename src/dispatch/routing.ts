@@ -65,6 +65,13 @@ function* lacksOf(needs: Needs, candidate: Candidate): Generator<WorkerVerdict['
   if (needs.only !== null && needs.only !== candidate.workerId)
     yield { code: 'not_named', text: `the task is for ${needs.only}` }
   if (needs.not.includes(candidate.workerId)) yield { code: 'tried', text: 'it has refused this task' }
+  const isHere = needs.repository.length === 0 || needs.repository.some((id) => profile.repository.includes(id))
+  // One that announces no repository at all may still be asked by name.
+  if (!isHere && !(needs.only === candidate.workerId && profile.repository.length === 0))
+    yield {
+      code: 'repository',
+      text: `it does not announce this repository${profile.repository.length === 0 ? `; heimdall task add --worker ${candidate.workerId} sends the task there anyway` : ''}`,
+    }
   // Nothing that a plain peer says of itself can be relied on.
   if (speaks === 'plain' && (needs.mcp.length > 0 || needs.tools.length > 0))
     yield { code: 'plain', text: 'it does not speak the extension, and the task requires something' }

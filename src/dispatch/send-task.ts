@@ -3,14 +3,17 @@ import { changeAsOther } from '../coordination/change.ts'
 import type { Coordination } from '../coordination/coordination.ts'
 import type { Task } from '../coordination/store.ts'
 import { HeimdallError } from '../errors.ts'
+import { isOpenTask } from '../coordination/tasks.ts'
 import { isId, printable } from '../ids.ts'
 import { DISPATCH_BYTES_PER_TOKEN } from '../limits.ts'
 import { layBeside } from './by-log/large-briefs.ts'
 import { briefBytes, type TaskDispatch } from './messages.ts'
 import { holdersNear } from './nearness.ts'
 import { needsOf, needsText } from './needs.ts'
+import { isDispatched } from './parking.ts'
 import { dueMs } from './queue.ts'
 import { redactText } from './redacted.ts'
+import { notDispatched } from './tasks.ts'
 import { traceOf } from './trace.ts'
 
 export interface Sending {
@@ -37,7 +40,8 @@ export async function sendTask(room: Coordination, { contract: asked, only, ...s
   const contract = await layBeside(room, asked)
   const deadlineMs = deadline === null ? null : Date.parse(deadline)
   const trace = contract.trace ?? traceOf(room.project.coordinationDir, task.task_id)
-  const text = JSON.stringify({ ...contract, dispatch_id: task.task_id, attempt: 1, trace })
+  const sent = { ...contract, task: { ...contract.task, title }, dispatch_id: task.task_id, attempt: 1, trace }
+  const text = JSON.stringify(sent)
   return changeAsOther(room, { kind: 'system' }, ({ rows, now, record }) => {
     const known = rows.task(task.task_id)
     if (known !== undefined) {
@@ -55,10 +59,14 @@ export async function sendTask(room: Coordination, { contract: asked, only, ...s
       not: [],
       only: only ?? null,
     })
+    const earlier = task.after === undefined ? undefined : rows.task(task.after)
+    if (task.after !== undefined && !isDispatched(earlier)) throw notDispatched(task.after, rows)
+    // What builds on another task begins when that has ended.
+    const waits = isDispatched(earlier) && isOpenTask(earlier) ? earlier.taskId : undefined
     const queued: Task = {
       taskId: task.task_id,
       owner: null,
-      state: 'queued',
+      state: waits === undefined ? 'queued' : 'parked',
       title,
       startedMs: now.wallMs,
       endedMs: null,
@@ -71,7 +79,7 @@ export async function sendTask(room: Coordination, { contract: asked, only, ...s
         tokenBudget: task.token_budget,
         attempts: 0,
         failures: 0,
-        reason: null,
+        reason: waits === undefined ? null : JSON.stringify({ why: `waits for ${waits}`, depends_on: waits }),
       },
     }
     rows.putTask(queued)

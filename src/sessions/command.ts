@@ -24,6 +24,17 @@ export function checkCommand(options: Pick<SessionOptions, 'cwd' | 'command'>, e
   })
 }
 
+/** Whether a program of this name can be run. */
+export function isCommand(program: string, cwd: string, env: Env): boolean {
+  try {
+    checkCommand({ command: [program], cwd }, env)
+    return true
+  } catch (error) {
+    if (error instanceof HeimdallError && error.code === 'SESSION_COMMAND_NOT_FOUND') return false
+    throw error
+  }
+}
+
 /** The session's process could only stumble over it. */
 export function checkLogFile(path: string | null): void {
   if (path === null || statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true) return

@@ -29,7 +29,7 @@ export interface RunWish {
   /** How the folder stands before anything begins, where somebody has looked already. */
   readonly before?: Promise<WorktreeState | undefined>
   /** A worktree and a branch of the agent's own; otherwise it runs where it is started. */
-  readonly worktree: Pick<WorktreeWish, 'base' | 'dir' | 'copy'> | undefined
+  readonly worktree: Pick<WorktreeWish, 'base' | 'dir' | 'copy' | 'setup'> | undefined
   /** Path of `session.cjs`. */
   readonly launcher: string
   readonly staleMinutes: number | undefined

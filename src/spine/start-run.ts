@@ -155,7 +155,7 @@ async function start(
 
 /** A worktree of the agent's own, where one was asked for. */
 async function placeOf(
-  { worktree, session, env, clock, note }: RunWish,
+  { worktree, session, task, env, clock, note }: RunWish,
   project: Project,
   agent: string,
   undo: (() => unknown)[],
@@ -163,7 +163,7 @@ async function placeOf(
   if (worktree === undefined) return undefined
   // Loaded here: most runs take place where they are started.
   const { placeForRun } = await import('./worktrees/for-run.ts')
-  const place = await placeForRun({ project, agent, ...worktree, env, clock, note }, session.cwd)
+  const place = await placeForRun({ project, agent, task: task ?? null, ...worktree, env, clock, note }, session.cwd)
   undo.push(() => place.undo())
   // What it runs may be a file that no commit has.
   checkCommand({ ...session, cwd: place.cwd }, env)

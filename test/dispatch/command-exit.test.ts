@@ -21,6 +21,8 @@ test('a command that ends with 3 ends its session with 3, and its result says so
     requiredMcp: [],
     deadlineMs: null,
     resumeMs: null,
+    hasWorktree: false,
+    conversation: null,
     trace: null,
   })
   const how = { env: process.env, clock: systemClock, say: () => undefined, lines: async function* () {} }

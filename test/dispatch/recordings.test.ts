@@ -18,6 +18,8 @@ const ORDER = {
   requiredMcp: [],
   deadlineMs: null,
   resumeMs: null,
+  hasWorktree: false,
+  conversation: null,
   trace: null,
 } as const
 
@@ -32,7 +34,7 @@ test.each(['claude', 'codex'] as const)('%s: the final frame is the result, and 
     const conversation = {
       usage: turn.usage(),
       spent: turn.spent(),
-      ranTool: turn.ranTool(),
+      toolCalls: turn.counts().toolCalls,
       denied: end.denied,
     }
     return resultOfTurn({ ...ORDER, runtime: host }, end, conversation, undefined)

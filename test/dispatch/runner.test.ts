@@ -84,6 +84,8 @@ function stand(): Stand {
         requiredMcp: [],
         deadlineMs: null,
         resumeMs: null,
+        hasWorktree: false,
+        conversation: null,
         trace: null,
         ...order,
       })
@@ -252,14 +254,17 @@ test('what the runtime denied its agent is not done, also where a repair turn fo
     denial('Write', { file_path: '/w/a.ts', content: 'y' }),
     denial('Bash', { command: `npm test ${'x'.repeat(200)}` }),
   ]
-  const blocked = {
-    status: 'blocked',
+  const refused = {
+    status: 'error',
     reply: 'ok',
-    blocked_reason: `the agent was denied permission: Write (/w/a.ts), Bash (npm test ${'x'.repeat(71)}…)`,
-    blocked: { class: 'auth', code: 'permission_denied', missing: ['Write', 'Bash'] },
+    error: {
+      summary: `the agent was denied permission: Write (/w/a.ts), Bash (npm test ${'x'.repeat(71)}…)`,
+      code: 'permission_denied',
+      side_effects: 'possible',
+    },
     next_steps: [expect.stringContaining('--permission-mode acceptEdits') as string],
   }
-  expect(await run(frames(init(), toolUse, final({ permission_denials: denials })))).toMatchObject(blocked)
+  expect(await run(frames(init(), toolUse, final({ permission_denials: denials })))).toMatchObject(refused)
   const repaired = stand()
   const good = { status: 'done', summary: 'all done', next_steps: [], remaining: [], blocked_reason: null, pr: null }
   expect(
@@ -267,14 +272,13 @@ test('what the runtime denied its agent is not done, also where a repair turn fo
       `case "$*" in *--resume*) ${repaired.frames(init(), final({ structured_output: good }))} ;; *) ${repaired.frames(init(), final({ permission_denials: denials }))} ;; esac`,
       { replySchema: 'structured', jsonSchema: STRUCTURED_SCHEMA },
     ),
-  ).toMatchObject(blocked)
+  ).toMatchObject(refused)
   const many = stand()
   const flood = Array.from({ length: 200 }, (_, i) =>
     denial(`${i}${'x'.repeat(20_000)}`, { command: 'y'.repeat(20_000) }),
   )
   expect(await many.run(many.frames(init(), final({ permission_denials: [...flood, 'none', {}] })))).toMatchObject({
-    status: 'blocked',
-    blocked_reason: expect.stringMatching(/^.{0,1100} and 196 more$/) as string,
+    error: { code: 'permission_denied', summary: expect.stringMatching(/^.{0,1100} and 196 more$/) as string },
   })
   const codex = stand()
   const declined = { type: 'command_execution', command: 'touch x', status: 'declined' }
@@ -283,7 +287,10 @@ test('what the runtime denied its agent is not done, also where a repair turn fo
       codex.frames({ type: 'item.completed', item: declined }, { type: 'turn.completed', usage: { input_tokens: 1 } }),
       { runtime: 'codex' },
     ),
-  ).toMatchObject({ status: 'blocked', blocked: { code: 'permission_denied', missing: ['command_execution'] } })
+  ).toMatchObject({
+    status: 'error',
+    error: { code: 'permission_denied', summary: 'the agent was denied permission: command_execution (touch x)' },
+  })
 })
 
 test('a failure is without side effects only where the runtime says how it ended and no tool was called', async () => {

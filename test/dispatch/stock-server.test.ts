@@ -88,7 +88,13 @@ test.each(['1.0', '0.3'] as const)(
     await sendTask(room, { contract: contract('S-1'), title: 'S-1' })
     await sendTask(room, {
       contract: contract('S-2', {
-        requirements: { required_mcp: [], required_capabilities: ['terminal'], min_model_tier: null, writes: false },
+        requirements: {
+          required_mcp: [],
+          required_capabilities: ['terminal'],
+          min_model_tier: null,
+          writes: false,
+          repository: [],
+        },
       }),
       title: 'S-2',
     })
@@ -122,7 +128,13 @@ test('a peer that shows the extension and does not answer under it is plain from
   const signal = new AbortController().signal
   const reply = await peer.send(
     contract('S-3', {
-      requirements: { required_mcp: ['trek'], required_capabilities: [], min_model_tier: null, writes: false },
+      requirements: {
+        required_mcp: ['trek'],
+        required_capabilities: [],
+        min_model_tier: null,
+        writes: false,
+        repository: [],
+      },
     }),
     [],
     signal,

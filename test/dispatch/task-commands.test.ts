@@ -16,7 +16,7 @@ test('both kinds are in one list, each once; ids are found by unique prefixes', 
   ])
   expect((await heimdall('task', 'list')).stdout.split('\n')).toEqual([
     'TASK\tKIND\tSTATE\tOWNER\tABOUT',
-    'own-1\tagent\tin_progress\tamber-otter\tRewrite the parser',
+    'own-1\tagent\tin progress\tamber-otter\tRewrite the parser',
     'login-1\tdispatched\tqueued\t-\tFix the login',
     'logout-1\tdispatched\tqueued\t-\tFix the logout',
     '',

@@ -32,9 +32,9 @@ test('denied permissions, and no change without a reply, are not done', async ()
     project.send('silent', ['--read-only']),
   ])
   expect(refused.code).toBe(1)
-  expect(refused.stdout).toContain('T-1 is triage: the agent was denied permission: Write (a.txt)')
+  expect(refused.stdout).toContain('T-1 is waiting for a human: denied: the agent was denied permission: Write (a.txt)')
   expect(refused.stdout).toContain('next: allow it when the worker is started')
-  expect(refused.stdout).toContain('to send it again: heimdall task retry T-1')
+  expect(refused.stdout).toContain('heimdall task retry T-1  sends it again')
   expect(half).toMatchObject({
     state: 'partial',
     result: {
@@ -53,11 +53,11 @@ test('a program that ends with 0 and leaves neither a change nor a result has do
   const project = fleet()
   await project.worker(
     'w',
-    `case "$(cat "$HEIMDALL_BRIEF_FILE")" in *commit*) echo x > x.txt ;; *told*) ${DONE} ;; *empty*) echo {} > "$HEIMDALL_RESULT_FILE" ;; esac`,
+    `case "$(cat "$HEIMDALL_BRIEF_FILE")" in *change-it*) echo x > x.txt ;; *told*) ${DONE} ;; *empty*) echo {} > "$HEIMDALL_RESULT_FILE" ;; esac`,
   )
   expect(await project.send('empty')).toMatchObject({ state: 'failed', result: { error: { code: 'no_work' } } })
   expect(await project.send('nothing')).toMatchObject({ state: 'failed', result: { error: { code: 'no_work' } } })
-  expect(await project.send('commit')).toMatchObject({ state: 'done' })
+  expect(await project.send('change-it')).toMatchObject({ state: 'done' })
   expect(await project.send('told')).toMatchObject({ state: 'done' })
 })
 

@@ -91,6 +91,8 @@ test.each([
     requiredMcp: [],
     deadlineMs: null,
     resumeMs: null,
+    hasWorktree: false,
+    conversation: null,
     trace: null,
   })
   expect(

@@ -120,7 +120,13 @@ function workerIn(
 }
 
 const stateIn = ({ room }: Box): unknown => {
-  const requirements = { required_mcp: [], required_capabilities: [], min_model_tier: null, writes: false }
+  const requirements = {
+    required_mcp: [],
+    required_capabilities: [],
+    min_model_tier: null,
+    writes: false,
+    repository: [],
+  }
   const needs = needsOf({ requirements }, { briefTokens: 1, not: [], only: null })
   const [verdict] = explainNeeds(room, needs).verdicts
   const [shown] = tasksNow(room).workers

@@ -13,7 +13,7 @@ import { bareEnv, type Ending, launcher, type ProgramOptions, runProgram } from 
  * by their ancestors, answer before `main` is loaded, or end with `process.exit`.
  */
 const OWN_PROCESS =
-  /^(?:heimdall (?:attach|claim wait|demo|guard run|hook|mcp shim|next|open|run|session (?:attach|run)|top|up|watch|worker start|diff)|heimdall-ledger-mcp|hm (?:attach|pipe|run)|sub (?:run|shim))\b/
+  /^(?:heimdall (?:attach|claim wait|demo|guard run|hook|mcp shim|next|open|run|session (?:attach|run)|top|up|watch|worker start|diff|task diff)|heimdall-ledger-mcp|hm (?:attach|pipe|run)|sub (?:run|shim))\b/
 
 // The SQLite driver keeps a closed database open until its statements are collected: a process that ends need not care, a worker must.
 setFlagsFromString('--expose-gc')

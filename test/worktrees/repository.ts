@@ -74,6 +74,8 @@ export function agentsAt(project: TemporaryProject = temporaryProject({ git: fal
         base: undefined,
         dir: worktreesDir(project.env, null, project.root),
         copy: [],
+        setup: null,
+        task: null,
         env: { PATH: process.env['PATH'], ...project.env },
         clock: systemClock,
         note: () => undefined,

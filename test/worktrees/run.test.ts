@@ -131,7 +131,7 @@ test('nothing is begun where nothing can be: no git, no commit, no such base, a 
   // There in the checkout and in no commit: found missing when the worktree is made, which then goes again.
   chmodSync(project.write('run.sh', '#!/bin/sh\n'), 0o755)
   expect(await refused(...run, '--', './run.sh')).toMatchObject({ code: 'SESSION_COMMAND_NOT_FOUND' })
-  write(project.home, '.config/heimdall/heimdall.toml', `worktree_dir = ${JSON.stringify(project.path('trees'))}\n`)
+  write(project.home, '.config/heimdall/heimdall.toml', `[worktree]\ndir = ${JSON.stringify(project.path('trees'))}\n`)
   expect(await refused(...run, '--', 'true')).toMatchObject({ code: 'WORKTREE_PLACE_UNFIT' })
   expect(git(project.root, 'for-each-ref')).toBe(before)
   expect(git(project.root, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1)
@@ -148,4 +148,44 @@ test('hm ls names the project that an agent in a worktree works for', async () =
   }
   expect(data.sessions).toMatchObject([{ id: 'amber-otter', project: project.root }])
   expect(await heimdall('kill', '--wait', 'amber-otter')).toMatchObject({ code: 0 })
+})
+
+test('.worktreeinclude brings what git ignores and nothing else; the setup runs once, and one that fails leaves nothing', async () => {
+  const agents = agentsAt()
+  const { project, git, give, write, heimdall, refused } = agents
+  const { root } = project
+  for (const [path, text] of [
+    ['.env', 'KEY=1\n'],
+    ['app/my.local', 'mine\n'],
+    ['out/cache', 'built\n'],
+    ['notes.txt', 'neither ignored nor committed\n'],
+  ] as const)
+    write(root, path, text)
+  write(root, '.worktreeinclude', '# for agents\n*.local\n.env*\nnotes.txt\n')
+  const path = await give('amber-otter')
+  expect(readFileSync(join(path, '.env'), 'utf8')).toBe('KEY=1\n')
+  expect(readFileSync(join(path, 'app/my.local'), 'utf8')).toBe('mine\n')
+  expect([existsSync(join(path, 'notes.txt')), existsSync(join(path, 'out'))]).toEqual([false, false])
+  expect(git(path, 'status', '--porcelain')).toBe('')
+
+  const settings = (text: string) => write(project.home, '.config/heimdall/heimdall.toml', `[worktree]\n${text}\n`)
+  const run = (name: string) => ['run', '--worktree', '--agent', name, '--', 'sh', '-c', 'cat out/ready']
+  settings('setup = "mkdir -p out && echo $HEIMDALL_CHECKOUT >> out/ready"')
+  expect(await heimdall(...run('teal-crane'))).toMatchObject({ code: 0, stdout: expect.stringContaining(root) })
+  const again = await heimdall(...run('teal-crane'))
+  expect(again.stdout.split(root)).toHaveLength(2)
+  settings('setup = "echo no disk; exit 3"')
+  expect(await refused(...run('ruby-wren'))).toMatchObject({
+    code: 'WORKTREE_SETUP_FAILED',
+    message: expect.stringContaining('exit 3: no disk'),
+  })
+  expect(listed(await heimdall('worktree', 'list', '--json')).map(({ agent }) => agent)).toEqual([
+    'amber-otter',
+    'teal-crane',
+  ])
+  // A repository that arrives with a command of its own is not obeyed.
+  write(project.home, '.config/heimdall/heimdall.toml', '')
+  write(root, 'heimdall.toml', '[worktree]\nsetup = "touch out/taken"\n')
+  const untrusted = await heimdall('run', '--worktree', '--agent', 'ruby-wren', '--', 'sh', '-c', 'ls out; true')
+  expect(untrusted.stdout).not.toContain('taken')
 })

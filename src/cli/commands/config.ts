@@ -31,7 +31,7 @@ function settingNamed(key: string): ConfigKey {
   if (isConfigKey(key)) return key
   const known = Object.keys(CONFIG_KEYS)
   const close = nearest(key, known)
-  const near = [...new Set([close ?? [], known.filter((one) => one.split('_').includes(key))].flat())]
+  const near = [...new Set([close ?? [], known.filter((one) => one.split(/[_.]/).includes(key))].flat())]
   const list = 'heimdall config list shows all settings'
   throw usageError(
     `unknown setting ${printable(key)}`,

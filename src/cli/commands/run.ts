@@ -13,6 +13,7 @@ import { type Answer, command, type Command, type Context } from '../command.ts'
 import { checkStart, startFlags, startOptions } from '../session-flags.ts'
 import { policyFrom } from '../run-policy.ts'
 import { usageError } from '../usage-error.ts'
+import { worktreeOptions } from '../worktree-options.ts'
 
 export const commands: readonly Command[] = [
   command({
@@ -133,11 +134,7 @@ async function worktreeFrom(context: Context, { worktree, base, copy }: Worktree
     if (base === undefined && copy.length === 0) return undefined
     throw usageError(`${base === undefined ? '--copy' : '--base'} needs --worktree`)
   }
-  const { worktree_dir: dir, worktree_copy: usual } = await context.settings()
-  const { worktreesDir } = await import('../../spine/worktrees/new-place.ts')
-  const named = copy.map((path) => ({ path: context.resolve(path), isRequired: true }))
-  const always = (usual.value as readonly string[]).map((path) => ({ path, isRequired: false }))
-  return { base, dir: worktreesDir(context.env, dir.value as string | null, context.cwd), copy: [...named, ...always] }
+  return await worktreeOptions(context, base, copy)
 }
 
 /** The watcher closes the run; a caller that sees this command end finds it closed. */

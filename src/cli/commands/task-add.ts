@@ -1,20 +1,22 @@
 // heimdall task add: builds the brief and the contract of a task, queues it, and waits for its end if asked to.
 import type { Coordination } from '../../coordination/coordination.ts'
-import { followTask, isUnderWay } from '../../dispatch/follow-task.ts'
+import { membershipIn } from '../../coordination/membership.ts'
 import { isTime } from '../../dispatch/messages.ts'
 import { newContract, replySchema } from '../../dispatch/new-contract.ts'
+import { orchestratedBy } from '../../dispatch/peers.ts'
 import { sendTask } from '../../dispatch/send-task.ts'
 import { lackOfWorkers, showTask } from '../../dispatch/tasks.ts'
-import { EXIT, HeimdallError } from '../../errors.ts'
-import { escapeControls, printable } from '../../ids.ts'
+import { HeimdallError } from '../../errors.ts'
+import { printable } from '../../ids.ts'
+import { quoted } from '../../quoted.ts'
 import type { Answer, Context, InputOf } from '../command.ts'
 import { withStore } from '../coordination-store.ts'
 import { readInput } from '../input-file.ts'
 import { listOf, planningOf } from '../planning-of.ts'
 import { peersFor } from './peers.ts'
-import { requirementsOf, type taskAdd } from './task.ts'
-import { taskText, wholeRecord } from './task-text.ts'
-import { orchestrate } from './worker.ts'
+import { requirementsOf, SENDERS, type taskAdd } from './task.ts'
+import { wholeRecord } from './task-text.ts'
+import { waitForTask } from './task-wait.ts'
 import { usageError } from '../usage-error.ts'
 
 const SAY_WHAT = 'heimdall task add "Fix the flaky login test" --wait'
@@ -38,51 +40,27 @@ function deadlineOf(context: Context, deadline: string | undefined, withinMs: nu
   return deadline ?? null
 }
 
-/** Orchestrates while it waits, unless another process does: a worker and this command are enough. */
-async function waited(
-  context: Context,
-  db: Coordination,
-  taskId: string,
-  timeoutMs: number | undefined,
-): Promise<Answer> {
-  const over = new AbortController()
-  const stop = (): void => over.abort()
-  process.once('SIGINT', stop).once('SIGTERM', stop)
-  const timer = timeoutMs === undefined ? undefined : context.clock.after(timeoutMs, stop)
-  context.note(`waiting for ${taskId} to end; Ctrl-C stops waiting, and the task stays`)
-  const running = await orchestrate(context, db, undefined)
-  try {
-    await followTask(db, taskId, over.signal, (state) => context.note(escapeControls(`${taskId}: ${state}`)))
-  } finally {
-    timer?.cancel()
-    process.off('SIGINT', stop).off('SIGTERM', stop)
-    await running?.stop()
+/** Says what keeps the task from its worker, and starts one where that is what the user wants. */
+async function findWorker(context: Context, db: Coordination, taskId: string, flags: AddFlags): Promise<void> {
+  const { dir, peers } = await peersFor(context, db.project)
+  const running = peers('worker').map(({ name }) => name)
+  const lack = lackOfWorkers(db, taskId, running)
+  const isAsked = flags['choose-worker'] === true
+  // On a machine alone a worker whose process is gone may still have its lease.
+  const isAlone = membershipIn(db.store) === undefined
+  if ((isAsked || (running.length === 0 && (isAlone || lack !== undefined))) && flags.worker === undefined) {
+    const { offerWorker } = await import('./worker-offer.ts')
+    if (await offerWorker(context, dir, running, isAsked)) return
   }
-  const shown = showTask(db, taskId)
-  const { state } = shown.task
-  if (over.signal.aborted && isUnderWay(shown.task))
-    throw new HeimdallError(timeoutMs === undefined ? 'INTERRUPTED' : 'WAIT_TIMEOUT', `${taskId} is ${state}`, {
-      hint:
-        state === 'in_progress'
-          ? `it continues at its worker: heimdall task show ${taskId}`
-          : `it stays in the queue: heimdall task explain ${taskId} shows which worker could take it`,
-    })
-  return {
-    data: wholeRecord(shown),
-    text: taskText(db, taskId),
-    ...(state === 'done' ? {} : { exit: EXIT.failure }),
-  }
-}
-
-async function warnWithoutWorker(context: Context, db: Coordination, taskId: string): Promise<void> {
-  const { peers } = await peersFor(context, db.project)
-  const names = peers('worker').map(({ name }) => name)
-  const lack = lackOfWorkers(db, taskId, names)
   if (lack === 'none')
     context.note('no worker is known here yet, and the task waits for one: heimdall worker start -- COMMAND')
   if (lack === 'unable')
-    context.note(`no worker can take the task now, and it waits: heimdall task explain ${taskId} says why`)
+    context.note(`no worker can take the task now, and it waits: heimdall task explain ${quoted(taskId)} says why`)
+  if (flags.wait !== true && orchestratedBy(db, dir) === undefined)
+    context.note(`no process sends queued tasks now: ${SENDERS}`)
 }
+
+type AddFlags = InputOf<typeof taskAdd>['flags']
 
 export async function add(context: Context, { args, flags }: InputOf<typeof taskAdd>): Promise<Answer> {
   if (flags.timeout !== undefined && flags.wait !== true) throw usageError('--timeout requires --wait')
@@ -96,6 +74,7 @@ export async function add(context: Context, { args, flags }: InputOf<typeof task
     reply_schema: flags.reply,
     token_budget: flags.budget ?? null,
     scopes: [...flags.scope],
+    ...(flags.after === undefined ? {} : { after: flags.after }),
     ...(schema === undefined ? {} : { json_schema: await replySchema(schema.toString('utf8')) }),
     idempotent: flags.idempotent === true,
     accept_partial: flags['accept-partial'] === true,
@@ -114,8 +93,8 @@ export async function add(context: Context, { args, flags }: InputOf<typeof task
     })
     const title = spec.trim().split('\n')[0]?.slice(0, 200) ?? ''
     const { taskId, state } = await sendTask(db, { contract, title, only: flags.worker })
-    await warnWithoutWorker(context, db, taskId)
-    if (flags.wait === true) return await waited(context, db, taskId, flags.timeout)
+    await findWorker(context, db, taskId, flags)
+    if (flags.wait === true) return await waitForTask(context, db, taskId, flags.timeout)
     return { data: wholeRecord(showTask(db, taskId)), text: `${taskId} is ${state}` }
   })
 }

@@ -6,6 +6,8 @@ import { endTask, isOpenTask, listTasks, startTask, taskNamed, unknownTask } fro
 import { MODEL_TIERS, PRIORITIES, REPLY_SCHEMAS, type TaskDispatch } from '../../dispatch/messages.ts'
 import { needsOf } from '../../dispatch/needs.ts'
 import { isDispatched } from '../../dispatch/parking.ts'
+import { reviewOf } from '../../dispatch/review.ts'
+import { orchestratedBy } from '../../dispatch/peers.ts'
 import { answerTask } from '../../dispatch/questions.ts'
 import type { Route } from '../../dispatch/routing.ts'
 import { cancelTask, explainNeeds, explainTask, retryTask, showTask } from '../../dispatch/tasks.ts'
@@ -17,10 +19,25 @@ import { actorFor, withStore, withStoreToRead } from '../coordination-store.ts'
 import { readInput } from '../input-file.ts'
 import { listOf } from '../planning-of.ts'
 import { renderTable } from '../render/style.ts'
-import { AGENT_RECORD, agentRecord, RECORD, record, taskText, WHOLE_RECORD, wholeRecord } from './task-text.ts'
+import { peersFor } from './peers.ts'
+import {
+  aboutTask,
+  AGENT_RECORD,
+  agentRecord,
+  RECORD,
+  record,
+  stateText,
+  stateWords,
+  taskText,
+  WHOLE_RECORD,
+  wholeRecord,
+} from './task-text.ts'
 
 const STATES = ['queued', 'parked', 'in_progress', 'triage', 'done', 'partial', 'failed', 'canceled'] as const
-const taskArg = { name: 'task', help: 'task id, or a unique prefix of it' } as const
+export const taskArg = { name: 'task', help: 'task id, or a unique prefix of it' } as const
+/** What brings queued tasks to workers. */
+export const SENDERS = 'heimdall up, heimdall worker serve, or heimdall task add --wait'
+export const waitFlag = { help: 'wait until the task has ended or needs a human' } as const
 const needsFlags = {
   mcp: { value: 'NAMES', help: 'MCP servers that must answer, separated by commas' },
   needs: { value: 'NAMES', help: 'capabilities the worker must have: terminal, file, …' },
@@ -42,6 +59,7 @@ interface NeedsFlags {
 }
 
 export const requirementsOf = (flags: NeedsFlags): TaskDispatch['requirements'] => ({
+  repository: [],
   required_mcp: listOf(flags.mcp),
   required_capabilities: listOf(flags.needs),
   min_model_tier: flags.tier ?? null,
@@ -54,7 +72,8 @@ export const taskAdd = spec({
   summary: 'Add a task for a worker that can do it',
   about:
     'Puts the task into the queue. An orchestrator sends it to a worker that has what the task requires: the hub ' +
-    '(heimdall up), heimdall worker serve, or this command with --wait.',
+    '(heimdall up), heimdall worker serve, or this command with --wait. Where no worker runs, it offers to start one, ' +
+    'and remembers the answer.',
   args: [{ name: 'text', help: 'what to do; - reads it from stdin', optional: true }],
   flags: {
     id: { value: 'ID', help: 'id of the task; default: generated' },
@@ -76,7 +95,9 @@ export const taskAdd = spec({
       help: 'how long a task stopped at its budget waits for more tokens: heimdall task answer TASK 4000',
     },
     ...needsFlags,
-    wait: { help: 'wait until the task has ended or needs a human' },
+    after: { value: 'TASK', help: 'begin with the branch of this task, once it has ended' },
+    'choose-worker': { help: 'ask again which worker to start' },
+    wait: waitFlag,
     timeout: { type: 'duration', value: 'TIME', help: 'with --wait: give up waiting after this time' },
   },
   examples: {
@@ -87,31 +108,45 @@ export const taskAdd = spec({
   output: WHOLE_RECORD,
 })
 
-function routeAnswer({ style }: Context, { chosen, verdicts }: Route): Answer {
+function routeAnswer({ style }: Context, { chosen, verdicts }: Route, sender: string | undefined): Answer {
   const rows = verdicts.map(({ workerId, lacks, score }) => [
     workerId === chosen ? `* ${workerId}` : `  ${workerId}`,
     score === null
       ? lacks.map(({ text }) => text).join('; ')
-      : `can: tier ${score[0]}, ${score[1] === 0 ? 'near' : 'far'}, load ${score[2].toFixed(2)}`,
+      : `can: ${MODEL_TIERS[score[0]] ?? 'unknown tier'}, ${score[1] === 0 ? 'claims' : 'no claims'} nearby, ${Math.round(score[2] * 100)} % busy`,
   ])
   return {
     data: {
       chosen: chosen ?? null,
+      orchestrated_by: sender ?? null,
       workers: verdicts.map(({ workerId, lacks, score }) => ({ worker: workerId, lacks, score })),
     },
-    text: rows.length === 0 ? 'no worker is known' : renderTable(style, ['  WORKER', 'WHY'], rows),
+    text: [
+      rows.length === 0 ? 'no worker is known' : renderTable(style, ['  WORKER', 'WHY'], rows),
+      sender === undefined
+        ? `no process sends queued tasks now: ${SENDERS}`
+        : `${sender} sends queued tasks to workers`,
+    ].join('\n'),
   }
 }
 
-const idNamed = (db: Coordination, name: string): string => db.store.read((rows) => taskNamed(rows, name)).taskId
+const isToReview = (db: Coordination, task: Task): boolean => {
+  const review = isDispatched(task) ? reviewOf(showTask(db, task.taskId)) : null
+  return review === 'ready' || review === 'proposed'
+}
+
+export const idNamed = (db: Coordination, name: string): string => db.store.read((rows) => taskNamed(rows, name)).taskId
 
 function listed(context: Context, db: Coordination, tasks: readonly Task[]): Answer {
   const ownerOf = ({ owner: haid }: Task): string =>
     haid === null ? '-' : db.store.read((rows) => findAgent(rows, haid)?.agentId ?? haid)
   const rows = tasks.map((task) => {
-    const one = isDispatched(task) ? record(showTask(db, task.taskId)) : agentRecord(task)
+    const shown = isDispatched(task) ? showTask(db, task.taskId) : undefined
+    const one = shown === undefined ? agentRecord(task) : record(shown)
     const by = typeof one['worker'] === 'string' ? one['worker'] : ownerOf(task)
-    return { one, cells: [task.taskId, one['kind'], task.state, by, one['reason'] ?? task.title].map(String) }
+    const state = shown === undefined ? stateWords(task.state) : stateText(shown)
+    const about = shown === undefined ? task.title : aboutTask(shown)
+    return { one, cells: [task.taskId, one['kind'], state, by, about].map((cell) => escapeControls(String(cell))) }
   })
   const header = ['TASK', 'KIND', 'STATE', 'OWNER', 'ABOUT']
   return {
@@ -131,7 +166,7 @@ export const commands: readonly Command[] = [
   command({ ...taskAdd, run: async (context, input) => (await import('./task-add.ts')).add(context, input) }),
   command({
     names: ['heimdall task list'],
-    summary: 'List tasks that are queued, in progress or wait for a human',
+    summary: 'List tasks that are queued, in progress, ready for review or wait for a human',
     flags: {
       all: { help: 'include tasks that have ended' },
       state: { choices: STATES, help: 'only tasks in this state' },
@@ -150,7 +185,9 @@ export const commands: readonly Command[] = [
           return listed(
             context,
             db,
-            flags.all === true || state !== undefined ? tasks : tasks.filter((task) => isOpenTask(task)),
+            flags.all === true || state !== undefined
+              ? tasks
+              : tasks.filter((task) => isOpenTask(task) || isToReview(db, task)),
           )
         },
         () => ({ data: [], text: 'no tasks' }),
@@ -200,12 +237,13 @@ export const commands: readonly Command[] = [
     changes: true,
     summary: 'Send a task again that has failed, is parked or waits for a human',
     args: [taskArg],
-    flags: { budget: { type: 'integer', value: 'TOKENS', help: 'new token budget for all attempts' } },
+    flags: { budget: { type: 'integer', value: 'TOKENS', help: 'new token budget for all attempts' }, wait: waitFlag },
     examples: { 'heimdall task retry T-9 --budget 80000': 'sends T-9 again with a larger budget' },
     output: RECORD,
     run: (context, { args, flags }) =>
       withStore(context, async (db) => {
         const { taskId, state } = await retryTask(db, idNamed(db, args.task), flags.budget)
+        if (flags.wait === true) return await (await import('./task-wait.ts')).waitForTask(context, db, taskId)
         return { data: record(showTask(db, taskId)), text: `${taskId} is ${state}` }
       }),
   }),
@@ -238,20 +276,22 @@ export const commands: readonly Command[] = [
       'heimdall task explain T-9': 'shows why T-9 waits, or which worker is next for it',
       'heimdall task explain --mcp trek': 'checks a task before it is added',
     },
-    output: 'chosen (worker, or null), workers (in order of preference: worker, lacks (code and text), score)',
+    output:
+      'chosen (worker, or null), orchestrated_by (process or machine that sends tasks, or null), workers (in order of preference: worker, lacks (code and text), score)',
     hidden: true,
     run: (context, { args, flags }) =>
       withStoreToRead(
         context,
-        (db) => {
-          if (args.task !== undefined) return routeAnswer(context, explainTask(db, idNamed(db, args.task)))
+        async (db) => {
+          const sender = orchestratedBy(db, (await peersFor(context, db.project)).dir)
+          if (args.task !== undefined) return routeAnswer(context, explainTask(db, idNamed(db, args.task)), sender)
           const contract = { requirements: requirementsOf(flags) }
           const needs = needsOf(contract, { briefTokens: 1, not: [], only: flags.worker ?? null })
-          return routeAnswer(context, explainNeeds(db, needs, flags.scope))
+          return routeAnswer(context, explainNeeds(db, needs, flags.scope), sender)
         },
         () => {
           if (args.task !== undefined) throw unknownTask(args.task)
-          return routeAnswer(context, { chosen: undefined, verdicts: [] })
+          return routeAnswer(context, { chosen: undefined, verdicts: [] }, undefined)
         },
       ),
   }),

@@ -1,10 +1,11 @@
 // heimdall worker start: a worker with its sessions, worktrees, policy and profile, from flags and settings.
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
+import { pause } from '../../clock.ts'
 import { type Coordination, openCoordination } from '../../coordination/coordination.ts'
 import { membershipIn } from '../../coordination/membership.ts'
 import { listenAt } from '../../dispatch/a2a/http-server.ts'
-import { startWorker } from '../../dispatch/a2a/start-worker.ts'
+import { type RunningWorker, startWorker } from '../../dispatch/a2a/start-worker.ts'
 import type { RuntimeName } from '../../dispatch/runner/order.ts'
 import { drained } from '../../dispatch/worker/drained.ts'
 import { createExecution, type ExecutionOptions } from '../../dispatch/worker/execution.ts'
@@ -15,9 +16,8 @@ import type { DeskOptions } from '../../dispatch/worker/worker-desk.ts'
 import { configuredModel } from '../../hosts/host-model.ts'
 import { hostServers } from '../../hosts/host-servers.ts'
 import { parseId } from '../../ids.ts'
-import { RUN_RECORDING_BYTES_MAX } from '../../limits.ts'
+import { RUN_RECORDING_BYTES_MAX, WORKER_IDLE_LOOK_MS } from '../../limits.ts'
 import { checkCommand } from '../../sessions/command.ts'
-import { worktreesDir } from '../../spine/worktrees/new-place.ts'
 import { resolveOptions } from '../../wire/session-options.ts'
 import type { Answer, Context, InputOf } from '../command.ts'
 import { changingOptions } from '../coordination-store.ts'
@@ -27,6 +27,7 @@ import { VERSION } from '../version.ts'
 import { noteOf, peersFor } from './peers.ts'
 import { policyFrom } from '../run-policy.ts'
 import { startOptions } from '../session-flags.ts'
+import { worktreeOptions } from '../worktree-options.ts'
 import type { workerStart } from './worker.ts'
 import { usageError } from '../usage-error.ts'
 
@@ -60,7 +61,7 @@ async function executionFor(
     sessionEnvVar: 'HEIMDALL_SESSION_ID',
     recordBytesMax: RUN_RECORDING_BYTES_MAX,
   })
-  const { agent_stale_minutes: stale, worktree_dir: place, worktree_copy: copy } = settings
+  const { agent_stale_minutes: stale } = settings
   return {
     ...started,
     room: db,
@@ -68,13 +69,7 @@ async function executionFor(
     from: cwd,
     dir: join(dir, 'tasks'),
     launcher: join(dist, 'task.cjs'),
-    worktree: usesWorktrees(flags, db)
-      ? {
-          base: undefined,
-          dir: worktreesDir(env, place.value as string | null, cwd),
-          copy: (copy.value as readonly string[]).map((path) => ({ path, isRequired: false })),
-        }
-      : undefined,
+    worktree: usesWorktrees(flags, db) ? await worktreeOptions(context, undefined, flags.copy) : undefined,
     wish: {
       policy: await policyFrom(context, flags.policy, { command, cwd }),
       session,
@@ -142,6 +137,22 @@ function profileFor(
   return (url) => (maxAgeMs) => gatherProfile({ ...sources, url }, maxAgeMs)
 }
 
+/** Resolves when the worker had no task for so long; never without a limit. */
+async function idleFor(
+  { clock }: Context,
+  idleMs: number | undefined,
+  { desk }: RunningWorker,
+  signal: AbortSignal,
+): Promise<void> {
+  let sinceMs = clock.monoMs()
+  for (;;) {
+    await pause(clock, Math.min(idleMs ?? WORKER_IDLE_LOOK_MS, WORKER_IDLE_LOOK_MS), signal)
+    if (signal.aborted) return
+    if (desk.open().length > 0) sinceMs = clock.monoMs()
+    else if (idleMs !== undefined && clock.monoMs() - sinceMs >= idleMs) return
+  }
+}
+
 /** Flags of Claude Code that say what it may do. */
 const PERMISSIONS = /^--(?:permission-|allowed-?tools|dangerously-skip-permissions|settings)/i
 
@@ -187,7 +198,9 @@ export async function start(context: Context, { flags, rest }: InputOf<typeof wo
         'warning: a worker cannot answer permission prompts, so claude is denied every edit and command that its ' +
           'settings do not allow; add --permission-mode acceptEdits or --allowedTools after claude',
       )
-    await told
+    const stopping = new AbortController()
+    await Promise.race([told, idleFor(context, flags.idle, worker, stopping.signal)])
+    stopping.abort()
     over()
     const again = untilSignal()
     // A third signal has its default effect.

@@ -4,6 +4,7 @@ import { type Coordination, openCoordination } from '../../coordination/coordina
 import { membershipIn } from '../../coordination/membership.ts'
 import type { Listen } from '../../dispatch/a2a/http-server.ts'
 import type { RunningOrchestrator } from '../../dispatch/a2a/start-orchestrator.ts'
+import { orchestratedBy } from '../../dispatch/peers.ts'
 import { HeimdallError } from '../../errors.ts'
 import { escapeText } from '../../ids.ts'
 import { ORCHESTRATOR_LOOK_MS } from '../../limits.ts'
@@ -20,12 +21,14 @@ export async function orchestrate(
   context: Context,
   db: Coordination,
   listen: Listen | undefined,
+  as = 'heimdall worker serve',
 ): Promise<RunningOrchestrator | undefined> {
   const { startOrchestrator } = await import('../../dispatch/a2a/start-orchestrator.ts')
   const { dir, peers } = await peersFor(context, db.project)
   return await startOrchestrator({
     room: db,
     dir,
+    as,
     workers: () => peers('worker'),
     listen,
     version: VERSION,
@@ -66,7 +69,9 @@ export const workerStart = spec({
       help: 'host whose MCP servers the worker has; default: by the runtime',
     },
     'no-worktree': { help: 'run tasks that write in this checkout, and only while it is clean' },
+    copy: { value: 'PATH', multiple: true, help: 'file that git does not have, copied into the worktree of each task' },
     policy: { value: 'FILE', help: 'policy for every run' },
+    idle: { type: 'duration', value: 'TIME', help: 'stop after this time without a task' },
     'socket-dir': socketDir,
     ...listenFlags,
   },
@@ -84,7 +89,10 @@ async function serve(context: Context, listen: Listen): Promise<Answer> {
   try {
     let running = await orchestrate(context, db, listen)
     if (running === undefined && membershipIn(db.store) === undefined)
-      throw new HeimdallError('WORKER_RUNNING', 'another process orchestrates this repository already')
+      throw new HeimdallError(
+        'WORKER_RUNNING',
+        `${orchestratedBy(db, (await peersFor(context, db.project)).dir) ?? 'another process'} sends the tasks of this repository already`,
+      )
     if (running === undefined)
       context.note('another machine orchestrates; waiting to take over if it goes silent; Ctrl-C stops')
     const stop = new AbortController()

@@ -11,9 +11,18 @@ import { type Merged, mergeWorktree } from '../../spine/worktrees/merge.ts'
 import { named } from '../../spine/worktrees/refusals.ts'
 import { type Removed, type RemoveWish, removeWorktree } from '../../spine/worktrees/remove-worktree.ts'
 import { overlapsOf, standings, unfinishedElsewhere, type WorktreeStanding } from '../../spine/worktrees/standing.ts'
-import { type Answer, type Command, command, type Context } from '../command.ts'
+import { type Answer, type Command, command, type Context, type FlagSpec } from '../command.ts'
 import { momentIn } from '../moment-in.ts'
 import { renderTable } from '../render/style.ts'
+
+export const diffFlags = {
+  stat: { help: 'changed lines per file' },
+  'name-only': { help: 'names of files' },
+  since: {
+    value: 'TIME|COMMIT',
+    help: 'only later changes: 2h for two hours ago, a time such as 2026-11-16T08:00Z, or a commit',
+  },
+} as const satisfies Record<string, FlagSpec>
 
 export const commands: readonly Command[] = [
   command({
@@ -21,15 +30,10 @@ export const commands: readonly Command[] = [
     summary: 'Show what an agent has changed in its worktree, committed or not',
     about:
       'From the last commit that the agent’s work has in common with the branch it was made from, to the files as they are now, including untracked ones. With --since, from where the worktree stood at that time, by its reflog; uncommitted files that were not modified since are left out. It is git’s own diff, with your pager and settings.',
-    args: [{ name: 'agent', help: 'default: the agent of this worktree, or the only one', optional: true }],
-    flags: {
-      stat: { help: 'changed lines per file' },
-      'name-only': { help: 'names of files' },
-      since: {
-        value: 'TIME|COMMIT',
-        help: 'only later changes: 2h for two hours ago, a time such as 2026-11-16T08:00Z, or a commit',
-      },
-    },
+    args: [
+      { name: 'agent', help: 'agent, or a task; default: the agent of this worktree, or the only one', optional: true },
+    ],
+    flags: diffFlags,
     examples: {
       'heimdall diff amber-otter': 'shows everything that amber-otter has changed',
       'heimdall diff amber-otter --since 2h': 'shows what it has changed in the last two hours',
@@ -38,12 +42,7 @@ export const commands: readonly Command[] = [
     output:
       'agent, from (commit that the diff begins at), tip (last commit of the agent), files (path, status, added, deleted; null for binary files)',
     run: (context, { flags, args }) => {
-      const { cwd, env, clock } = context
-      const since = flags.since === undefined ? undefined : (momentIn(flags.since, clock.wallMs()) ?? flags.since)
-      const form = [...(flags.stat === true ? ['--stat'] : []), ...(flags['name-only'] === true ? ['--name-only'] : [])]
-      return withAgentDiff({ project: findProject(cwd, env), env, agent: args.agent, since }, (diff) =>
-        context.json ? filesAnswer(diff) : showDiff(context, diff, form),
-      )
+      return diffOf(context, args.agent, flags)
     },
   }),
   command({
@@ -52,7 +51,7 @@ export const commands: readonly Command[] = [
     summary: 'Merge an agent’s commits into your branch',
     about:
       'Tried in memory first: where both sides changed the same lines, or an uncommitted file of your checkout would be overwritten, nothing is changed and the files are named. It is your git merge, with your hooks and settings.',
-    args: [{ name: 'agent', help: 'agent whose work to merge' }],
+    args: [{ name: 'agent', help: 'agent whose work to merge; for tasks: heimdall task merge' }],
     flags: {
       squash: { help: 'as one commit' },
       message: { value: 'TEXT', short: 'm', help: 'message of the merge or squashed commit' },
@@ -102,7 +101,7 @@ export const commands: readonly Command[] = [
       'heimdall worktree list --json': 'the same with every path',
     },
     output:
-      'worktrees (agent, path, state (ready, half made, gone, absent), branch, base, against, tip, ahead, behind, merged (history, content, no), dirty, copies_changed, left_behind, unfinished, locked, session, made_at, collides_with), unfinished',
+      'worktrees (agent, task (or null), path, state (ready, half made, gone, absent), branch, base, against, tip, ahead, behind, merged (history, content, no), dirty, copies_changed, left_behind, unfinished, locked, session, made_at, collides_with), unfinished',
     run: async ({ cwd, env, style }) => {
       const project = findProject(cwd, env)
       repositoryOf(project)
@@ -114,15 +113,16 @@ export const commands: readonly Command[] = [
       if (worktrees.length === 0) return { data, text: ['no agent has a worktree here', ...warnings].join('\n') }
       const table = renderTable(
         style,
-        ['AGENT', 'BRANCH', 'STATE', 'AHEAD', 'BEHIND', 'UNCOMMITTED', 'MERGED', 'SESSION', 'PATH'],
+        ['AGENT', 'TASK', 'BRANCH', 'STATE', 'AHEAD', 'BEHIND', 'UNCOMMITTED', 'MERGED', 'SESSION', 'PATH'],
         worktrees.map((one) => [
           one.agent,
+          escapeControls(one.task ?? '-'),
           escapeControls(one.branch ?? '(detached)'),
           one.unfinished === null ? one.state : `in a ${one.unfinished}`,
           String(one.ahead),
           String(one.behind),
           String(one.dirty.length + one.copies_changed.length),
-          one.merged,
+          one.merged !== 'no' && one.dirty.length > 0 ? 'no, not committed' : one.merged,
           one.session ?? '-',
           escapeControls(one.path),
         ]),
@@ -163,6 +163,21 @@ export const commands: readonly Command[] = [
     },
   }),
 ]
+
+interface DiffFlags {
+  readonly stat: boolean | undefined
+  readonly 'name-only': boolean | undefined
+  readonly since: string | undefined
+}
+
+export function diffOf(context: Context, agent: string | undefined, flags: DiffFlags): Promise<Answer> {
+  const { cwd, env, clock } = context
+  const since = flags.since === undefined ? undefined : (momentIn(flags.since, clock.wallMs()) ?? flags.since)
+  const form = [...(flags.stat === true ? ['--stat'] : []), ...(flags['name-only'] === true ? ['--name-only'] : [])]
+  return withAgentDiff({ project: findProject(cwd, env), env, agent, since }, (diff) =>
+    context.json ? filesAnswer(diff) : showDiff(context, diff, form),
+  )
+}
 
 async function filesAnswer(diff: AgentDiff): Promise<Answer> {
   const { worktree, tip } = diff.standing
@@ -207,14 +222,14 @@ async function removeMerged({ note }: Context, wish: RemoveWish, merged: string)
 
 const countOf = (commits: number): string => (commits === 1 ? '1 commit' : `${commits} commits`)
 
-function mergedText(agent: string, { how, into, commits, after }: Omit<Merged, 'leftBehind'>): string {
+export function mergedText(agent: string, { how, into, commits, after }: Omit<Merged, 'leftBehind'>): string {
   const branch = escapeControls(into)
   if (how === 'nothing new') return `${branch} has all commits of ${agent} already`
   const as = { 'fast-forward': '', merge: ' as a merge', squash: ' as one commit' }[how]
   return `${countOf(commits)} of ${agent} merged into ${branch}${as}: ${after.slice(0, 12)}`
 }
 
-const removedRecord = ({ worktree, deletedBranch, keptBranch, keptUnder }: Removed) => ({
+export const removedRecord = ({ worktree, deletedBranch, keptBranch, keptUnder }: Removed) => ({
   agent: worktree.agent,
   path: worktree.path,
   deleted_branch: deletedBranch,
@@ -222,7 +237,7 @@ const removedRecord = ({ worktree, deletedBranch, keptBranch, keptUnder }: Remov
   kept_under: keptUnder,
 })
 
-function removedText({ worktree, deletedBranch, keptBranch, keptUnder }: Removed): string {
+export function removedText({ worktree, deletedBranch, keptBranch, keptUnder }: Removed): string {
   return [
     `worktree of ${worktree.agent} removed`,
     ...(deletedBranch === null ? [] : [`branch ${escapeControls(deletedBranch)} deleted`]),
@@ -235,6 +250,7 @@ function recordOf(one: WorktreeStanding, all: readonly WorktreeStanding[], env: 
   const { worktree, presence, against } = one
   return {
     agent: worktree.agent,
+    task: worktree.task,
     path: worktree.path,
     state: presence,
     branch: one.branch ?? (presence === 'ready' ? null : worktree.branch),

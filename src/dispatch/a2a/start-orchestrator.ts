@@ -4,7 +4,16 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import { logAttempt } from '../ledger-rows.ts'
 import { takeAlone } from '../only-one.ts'
 import { Orchestrator } from '../orchestrator.ts'
-import { type KnownPeer, LOCAL, newToken, publishAddress, whoShows, withdrawAddress } from '../peers.ts'
+import {
+  endOrchestrating,
+  type KnownPeer,
+  LOCAL,
+  newToken,
+  noteOrchestrating,
+  publishAddress,
+  whoShows,
+  withdrawAddress,
+} from '../peers.ts'
 import { clearBriefs, sendsWholeBriefs } from '../by-log/large-briefs.ts'
 import { takeLease } from '../by-log/lease.ts'
 import { LogPeer } from '../by-log/log-peer.ts'
@@ -20,6 +29,8 @@ export interface OrchestratorWish {
   readonly room: Coordination
   /** Of this repository, for the user alone. */
   readonly dir: string
+  /** What the process is, for people. */
+  readonly as: string
   /** Looked up at each use. */
   readonly workers: () => readonly KnownPeer[]
   /** Nothing where nobody may announce itself: then workers are asked. */
@@ -55,6 +66,7 @@ export async function startOrchestrator(wish: OrchestratorWish): Promise<Running
       room.store.link(over.signal, (error) => note(error.message)),
       clearBriefs(room, note, over.signal),
     ])
+    noteOrchestrating(wish.dir, wish.as)
     const server = wish.listen === undefined ? undefined : await listen(wish, wish.listen)
     const running = new Orchestrator({
       room: wish.room,
@@ -77,6 +89,7 @@ export async function startOrchestrator(wish: OrchestratorWish): Promise<Running
         await linked
         await server?.close()
         if (server !== undefined) withdrawAddress(wish.dir, 'orchestrator', NAME)
+        endOrchestrating(wish.dir)
         release()
       },
     }

@@ -5,8 +5,10 @@ import { countOf, textOf } from './runtime-lines.ts'
 import type { Denial, RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const claude: StreamingRuntime = {
-  argv: ({ command, jsonSchema }) => [
+  argv: ({ command, jsonSchema, hasWorktree }) => [
     ...command,
+    // Asked for by the brief, and of no effect outside of its worktree.
+    ...(hasWorktree ? ['--allowedTools=Bash(git add:*),Bash(git commit:*)'] : []),
     '-p',
     '--output-format',
     'stream-json',
@@ -23,7 +25,7 @@ class ClaudeTurn implements RuntimeTurn {
   #init: RuntimeInit | undefined
   #session: string | null = null
   #usage: Usage | undefined
-  #ranTool = false
+  readonly #tools = new Set<string>()
   /** Of each message its last count: a message is told in several frames, each with the usage so far. */
   readonly #seen = new Map<string, { input: number; output: number; read: number; write: number }>()
 
@@ -53,8 +55,8 @@ class ClaudeTurn implements RuntimeTurn {
     if (!isObject(message)) return
     const { content } = message
     // `tool_use`, `server_tool_use`, `mcp_tool_use`.
-    if (Array.isArray(content) && content.some((part) => isObject(part) && textOf(part['type']).endsWith('tool_use')))
-      this.#ranTool = true
+    for (const part of Array.isArray(content) ? content : [])
+      if (isObject(part) && textOf(part['type']).endsWith('tool_use')) this.#tools.add(String(part['id']))
     if (!isObject(message['usage'])) return
     const usage = message['usage']
     this.#seen.set(String(message['id']), {
@@ -88,7 +90,7 @@ class ClaudeTurn implements RuntimeTurn {
 
   readonly end = (): TurnEnd | undefined => this.#end
 
-  readonly ranTool = (): boolean => this.#ranTool
+  readonly counts = () => ({ turns: this.#seen.size, toolCalls: this.#tools.size })
 
   readonly session = (): string | null => this.#session
 

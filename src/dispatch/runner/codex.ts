@@ -36,7 +36,8 @@ class CodexTurn implements RuntimeTurn {
   #end: TurnEnd | undefined
   readonly #sum = { input: 0, cached: 0, output: 0, reasoning: 0 }
   #isMeasured = false
-  #ranTool = false
+  #turns = 0
+  readonly #tools = new Set<string>()
   readonly #denied: Denial[] = []
 
   readonly frame = (frame: Record<string, unknown>): void => {
@@ -55,9 +56,12 @@ class CodexTurn implements RuntimeTurn {
 
   #item(item: Record<string, unknown>, isCompleted: boolean): void {
     const type = textOf(item['type'] ?? item['item_type'])
-    if (!NO_TOOLS.has(type)) this.#ranTool = true
+    if (!NO_TOOLS.has(type)) this.#tools.add(String(item['id']))
     if (!isCompleted) return
-    if (type === 'agent_message') this.#text = textOf(item['text'])
+    if (type === 'agent_message') {
+      this.#text = textOf(item['text'])
+      this.#turns += 1
+    }
     if (item['status'] === 'declined') this.#denied.push({ tool: type, target: textOf(item['command']) })
   }
 
@@ -101,7 +105,7 @@ class CodexTurn implements RuntimeTurn {
 
   readonly end = (): TurnEnd | undefined => this.#end
 
-  readonly ranTool = (): boolean => this.#ranTool
+  readonly counts = () => ({ turns: this.#turns, toolCalls: this.#tools.size })
 
   readonly session = (): string | null => this.#session
 

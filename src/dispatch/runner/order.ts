@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJsonIfThere, writePrivate } from '../json-file.ts'
-import { parseResult, type ReplySchema, type TaskResult } from '../messages.ts'
+import { parseResult, type ReplySchema, type TaskResult, type Usage } from '../messages.ts'
 
 export type RuntimeName = 'claude' | 'codex' | 'command'
 
@@ -26,6 +26,10 @@ export interface Order {
   readonly deadlineMs: number | null
   /** How long a turn that was stopped at budget or turns waits for somebody to let it go on; null ends it at once. */
   readonly resumeMs: number | null
+  /** A worktree of its own: its agent may commit there. */
+  readonly hasWorktree: boolean
+  /** What an earlier attempt has said and taken, and this one continues. */
+  readonly conversation: { readonly session: string; readonly usage: Usage } | null
   /** A `traceparent`: what the agent starts may say what it belongs to. */
   readonly trace: string | null
 }

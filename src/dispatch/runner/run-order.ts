@@ -99,7 +99,12 @@ async function runStreaming(
   how: RunOrderWith,
 ): Promise<TaskResult> {
   let order = given
-  let pass = await onePass(dir, order, runtime, runtime.argv(order, schemaPath(dir)), order.prompt, NOTHING, how)
+  const { conversation } = given
+  const first =
+    conversation === null
+      ? runtime.argv(order, schemaPath(dir))
+      : runtime.again(order, conversation.session, schemaPath(dir))
+  let pass = await onePass(dir, order, runtime, first, order.prompt, NOTHING, how)
   while (pass.stopped !== undefined && pass.session !== null && order.resumeMs !== null) {
     // Whoever is killed while it waits has this much to show.
     writeOutcome(dir, spillReply(dir, pass.result))
@@ -123,11 +128,12 @@ const withBudget = (order: Order, tokenBudget: number): Order => ({ ...order, to
 interface Used {
   readonly usage: Usage | undefined
   readonly spent: number
-  readonly ranTool: boolean
+  readonly turns: number
+  readonly toolCalls: number
   readonly denied: readonly Denial[]
 }
 
-const NOTHING: Used = { usage: undefined, spent: 0, ranTool: false, denied: [] }
+const NOTHING: Used = { usage: undefined, spent: 0, turns: 0, toolCalls: 0, denied: [] }
 
 /** A turn, with all that the conversation took until its end. */
 type Told = Turned & { readonly used: Used; readonly isFirst: boolean }
@@ -151,7 +157,15 @@ async function onePass(
   how: RunOrderWith,
 ): Promise<Pass> {
   const turned = async (words: readonly string[], text: string, used: Used): Promise<Told> => {
-    const one = await oneTurn(dir, order, words, text, runtime.turn(used.usage), used.spent, how)
+    const one = await oneTurn(
+      dir,
+      order,
+      words,
+      text,
+      runtime.turn(used.usage ?? order.conversation?.usage),
+      used.spent,
+      how,
+    )
     const usage = used.usage === undefined ? one.turn.usage() : sumUsage(used.usage, one.turn.usage())
     const isFirst = used.usage === undefined
     return {
@@ -160,18 +174,22 @@ async function onePass(
       used: {
         usage,
         spent: used.spent + one.turn.spent(),
-        ranTool: used.ranTool || one.turn.ranTool(),
+        turns: used.turns + one.turn.counts().turns,
+        toolCalls: used.toolCalls + one.turn.counts().toolCalls,
         denied: [...used.denied, ...(one.turn.end()?.denied ?? [])],
       },
     }
   }
   const passOf = (one: Told, fault?: string): Pass => {
     const { used, turn, isFirst } = one
-    const usage = used.usage ?? turn.usage()
+    const counts = { turns: used.turns, tool_calls: used.toolCalls }
+    const usage = { ...(used.usage ?? turn.usage()), ...counts }
     const session = turn.session()
     if ('result' in one)
       return {
-        result: isFirst ? one.result : { ...one.result, ...measured(usage, used.spent) },
+        result: isFirst
+          ? { ...one.result, ...(one.result.usage === undefined ? {} : { usage: { ...one.result.usage, ...counts } }) }
+          : { ...one.result, ...measured(usage, used.spent) },
         used,
         session,
         stopped: one.why === 'budget' ? 'tokens' : undefined,
@@ -238,7 +256,8 @@ async function oneTurn(
   const about = measured(turn.usage(), turn.spent())
   const end = turn.end()
   // One that called a tool before it was ended may have had effects: no other worker gets it for that.
-  if (agent.why === 'servers' && !turn.ranTool()) return { turn, result: withoutServers(order, about, lacking) }
+  if (agent.why === 'servers' && turn.counts().toolCalls === 0)
+    return { turn, result: withoutServers(order, about, lacking) }
   if (agent.why === 'budget') return { turn, result: atBudget(order, about), why: 'budget' }
   if (agent.why === 'deadline') return { turn, result: late(order, about) }
   if (end !== undefined) return { turn, end }

@@ -12,8 +12,8 @@ export interface RuntimeTurn {
   readonly usage: () => Usage
   /** The final frame; nothing while there was none. */
   readonly end: () => TurnEnd | undefined
-  /** The agent called a tool, so that the turn may have had side effects. */
-  readonly ranTool: () => boolean
+  /** Messages of the model, and calls of tools, which may have had side effects. */
+  readonly counts: () => { readonly turns: number; readonly toolCalls: number }
   /** What a further turn of the same conversation is named by, as soon as that is known. */
   readonly session: () => string | null
   /** What the runtime says of itself before it begins; nothing from one that does not. */

@@ -3,35 +3,64 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { isErrno } from '../../errors.ts'
 import type { TaskResult } from '../messages.ts'
 import { FrameLines } from './runtime-lines.ts'
-import { framesPath, type RuntimeName } from './order.ts'
+import { framesPath, type Order, readOrder, type RuntimeName } from './order.ts'
 import { measured, UNKNOWN } from './turn-result.ts'
-import { RUNTIMES } from './runtime.ts'
+import { RUNTIMES, type RuntimeTurn } from './runtime.ts'
 
 export function measuredSoFar(dir: string, runtime: RuntimeName): Pick<TaskResult, 'tokens_spent' | 'usage'> {
-  if (runtime === 'command') return measured(UNKNOWN, 0)
-  const turn = RUNTIMES[runtime].turn()
-  let frames = 0
-  for (const frame of framesIn(framesPath(dir))) {
-    turn.frame(frame)
-    frames += 1
-  }
-  return frames === 0 ? measured(UNKNOWN, 0) : measured(turn.usage(), turn.spent())
+  const turn = turnIn(dir, runtime)
+  return turn === undefined ? measured(UNKNOWN, 0) : measured(turn.usage(), turn.spent())
 }
 
-function* framesIn(path: string): Generator<Record<string, unknown>> {
-  let fd: number
-  try {
-    fd = openSync(path, 'r')
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return
-    throw error
+/** The conversation of an ended task, as far as its runtime can take it up again. */
+export function conversationIn(dir: string, runtime: RuntimeName): Order['conversation'] {
+  const turn = turnIn(dir, runtime)
+  const session = turn?.session() ?? null
+  return turn === undefined || session === null ? null : { session, usage: turn.usage() }
+}
+
+/** Undefined where nothing was streamed. */
+const turnIn = (dir: string, runtime: RuntimeName): RuntimeTurn | undefined => new Progress(dir, runtime).read()
+
+/** A task as far as its runtime has streamed it; read again, it goes on where it was. */
+export class Progress {
+  readonly #dir: string
+  readonly #lines = new FrameLines()
+  #runtime: RuntimeName | undefined
+  #turn: RuntimeTurn | undefined
+  #at = 0
+
+  constructor(dir: string, runtime?: RuntimeName) {
+    this.#dir = dir
+    this.#runtime = runtime
   }
-  try {
-    const lines = new FrameLines()
-    const piece = Buffer.alloc(1 << 16)
-    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece))
-      yield* lines.push(piece.subarray(0, read))
-  } finally {
-    closeSync(fd)
+
+  read(): RuntimeTurn | undefined {
+    this.#runtime ??= readOrder(this.#dir)?.runtime
+    if (this.#runtime === undefined || this.#runtime === 'command') return undefined
+    for (const frame of this.#frames()) {
+      this.#turn ??= RUNTIMES[this.#runtime].turn()
+      this.#turn.frame(frame)
+    }
+    return this.#turn
+  }
+
+  *#frames(): Generator<Record<string, unknown>> {
+    let fd: number
+    try {
+      fd = openSync(framesPath(this.#dir), 'r')
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return
+      throw error
+    }
+    try {
+      const piece = Buffer.alloc(1 << 16)
+      for (let read = -1; read !== 0; this.#at += read) {
+        read = readSync(fd, piece, 0, piece.length, this.#at)
+        yield* this.#lines.push(piece.subarray(0, read))
+      }
+    } finally {
+      closeSync(fd)
+    }
   }
 }

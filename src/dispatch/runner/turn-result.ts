@@ -1,9 +1,8 @@
 // What came of a turn as a result: only a final structured frame or the result file counts, and only as far as it fits the schema.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { HeimdallError, isErrno, isSystemError } from '../../errors.ts'
-import { DISPATCH_NAMES_MAX, RESULT_FILE_BYTES_MAX } from '../../limits.ts'
-import { blockedBy } from '../blocked.ts'
-import { parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
+import { RESULT_FILE_BYTES_MAX } from '../../limits.ts'
+import { DENIED, parseResult, RESULT_STATUSES, resultOf, type TaskResult, type Usage } from '../messages.ts'
 import { isObject } from '../../plain-object.ts'
 import type { Order } from './order.ts'
 import type { Denial, TurnEnd } from './runtime.ts'
@@ -63,14 +62,14 @@ export async function faultOf(
 interface Conversation {
   readonly usage: Usage
   readonly spent: number
-  readonly ranTool: boolean
+  readonly toolCalls: number
   readonly denied: readonly Denial[]
 }
 
 export function resultOfTurn(
   order: Order,
   end: TurnEnd,
-  { usage, spent, ranTool, denied }: Conversation,
+  { usage, spent, toolCalls, denied }: Conversation,
   fault: string | undefined,
 ): TaskResult {
   const common = {
@@ -93,15 +92,14 @@ export function resultOfTurn(
       error: {
         summary: nonEmpty(end.text, 'the runtime failed'),
         phase: 'run',
-        side_effects: ranTool ? 'possible' : 'none',
+        side_effects: toolCalls > 0 ? 'possible' : 'none',
       },
     })
   if (denied.length > 0)
     return resultOf({
       ...common,
-      status: 'blocked',
-      blocked_reason: deniedReason(denied),
-      blocked: blockedBy('permission_denied', deniedTools(denied)),
+      status: 'error',
+      error: { summary: deniedReason(denied), code: DENIED, phase: 'run', side_effects: 'possible' },
       next_steps: [ALLOW_HINTS[order.runtime]],
       reply: end.text,
     })
@@ -124,9 +122,6 @@ const DENIALS_NAMED = 5
 const DENIED_CHARS = 80
 
 const cut = (text: string): string => (text.length > DENIED_CHARS ? `${text.slice(0, DENIED_CHARS)}…` : text)
-
-const deniedTools = (denied: readonly Denial[]): string[] =>
-  [...new Set(denied.map(({ tool }) => nonEmpty(cut(tool), 'unknown')))].slice(0, DISPATCH_NAMES_MAX)
 
 function deniedReason(denied: readonly Denial[]): string {
   const calls = [

@@ -15,6 +15,9 @@ export function refusalOf(contract: TaskDispatch, profile: Announce, nowMs: numb
     return { blocked: blockedBy('deadline_impossible'), reason: `the deadline ${deadline} has passed` }
   if (task.token_budget === 0) return { blocked: blockedBy('budget_too_small'), reason: 'a budget of 0 tokens' }
   const { mcp_health: health, capabilities, worker } = profile
+  const { repository } = requirements
+  if (repository.length > 0 && !repository.some((id) => profile.repository.includes(id)))
+    return { blocked: blockedBy('wrong_repository'), reason: 'the task is for another repository' }
   const unmet = requirements.required_mcp.filter((name) => health[name] !== 'ok')
   if (unmet.length > 0) {
     // One that is only slow may be there in a moment; one that is unknown or dead will not.

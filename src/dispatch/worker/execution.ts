@@ -8,16 +8,17 @@ import { readSheet } from '../../spine/kept-run.ts'
 import { openRuns } from '../../spine/open-runs.ts'
 import type { RunWish } from '../../spine/run-wish.ts'
 import { startRun } from '../../spine/start-run.ts'
+import { commitOf, gitIn } from '../../spine/worktrees/git.ts'
 import { readJsonIfThere } from '../json-file.ts'
-import { agentNameFor } from '../needs.ts'
+import type { TaskDispatch } from '../messages.ts'
 import { initPath, readOrder, readOutcome, type RuntimeName, writeOrder } from '../runner/order.ts'
 import type { RuntimeInit } from '../runner/runtime.ts'
 import { measuredSoFar } from '../runner/so-far.ts'
 import { pauseIn } from '../runner/stopped.ts'
 import { type BegunTask, BegunTasks } from './begun-tasks.ts'
 import type { Learned } from './learned.ts'
-import { tidyAfter, tidyAll } from './leftovers.ts'
-import { orderFor } from './order-for.ts'
+import { agentOf, tidyAfter, tidyAll } from './leftovers.ts'
+import { earlierTurn, orderFor } from './order-for.ts'
 import { asStopped, endOwnTask, type StoppedFor, withChanges, withoutOutcome } from './run-result.ts'
 import { questionOf } from './session-question.ts'
 import { refusalFor } from './start-refusal.ts'
@@ -47,16 +48,18 @@ export function createExecution(options: ExecutionOptions): Execution {
     async start(assignment, contract) {
       const dir = begunTasks.folder(assignment)
       const { task, requirements } = contract
-      writeOrder(dir, orderFor(assignment, contract, options))
+      const earlier = earlierTurn(room, (one) => begunTasks.folder(one), assignment, contract)
+      const worktree = requirements.writes ? await worktreeFor(options, task) : undefined
+      writeOrder(dir, orderFor(assignment, contract, { ...options, earlier, hasWorktree: worktree !== undefined }))
       try {
         const started = await startRun({
           ...wish,
-          agent: agentNameFor(assignment.workerId, assignment.taskId, assignment.attempt),
+          agent: agentOf(assignment),
           role: 'worker',
           task: assignment.taskId,
           scopes: task.scopes,
           sessionId: undefined,
-          worktree: requirements.writes ? worktreeFor(options, task.commit) : undefined,
+          worktree,
           session: { ...wish.session, command: [process.execPath, options.launcher, dir] },
         })
         const begun: BegunTask = {
@@ -108,8 +111,7 @@ export function createExecution(options: ExecutionOptions): Execution {
       return begun !== undefined && (await typeInto(begun.session, text, room.clock, AS_WORKER))
     },
     async endLeft(assignment) {
-      const { workerId, taskId, attempt } = assignment
-      const agent = agentNameFor(workerId, taskId, attempt)
+      const agent = agentOf(assignment)
       const left = openRuns(runsDirOf(wish.env)).find(
         ({ run }) => run.agent.agent_id === agent && run.project.coordinationDir === room.project.coordinationDir,
       )
@@ -134,6 +136,13 @@ export function createExecution(options: ExecutionOptions): Execution {
 /** For the records of the sessions that it ends and types into. */
 const AS_WORKER = 'heimdall worker'
 
-/** The task's own commit, wherever this checkout stands. */
-const worktreeFor = ({ worktree }: ExecutionOptions, commit: string | undefined): RunWish['worktree'] =>
-  worktree === undefined || commit === undefined ? worktree : { ...worktree, base: commit }
+/** The branch that the task builds on while it is there, or its own commit, wherever this checkout stands. */
+async function worktreeFor(
+  { worktree, room, wish }: ExecutionOptions,
+  { base, commit }: TaskDispatch['task'],
+): Promise<RunWish['worktree']> {
+  if (worktree === undefined) return undefined
+  const branch =
+    base === undefined ? undefined : await commitOf(gitIn(room.project.root, wish.env), `refs/heads/${base}`)
+  return { ...worktree, base: branch === undefined ? commit : base }
+}

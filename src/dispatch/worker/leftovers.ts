@@ -7,6 +7,7 @@ import { TASK_CLOSE_WAIT_MS, TASK_LOOK_MS } from '../../limits.ts'
 import type { Env } from '../../paths.ts'
 import { readRecords } from '../../spine/worktrees/owner-record.ts'
 import { tidyWorktree } from '../../spine/worktrees/tidy.ts'
+import { parseDispatch } from '../messages.ts'
 import { agentNameFor } from '../needs.ts'
 
 export interface LeftoversOptions {
@@ -15,7 +16,8 @@ export interface LeftoversOptions {
   readonly note: (line: string) => void
 }
 
-const agentOf = ({ workerId, taskId, attempt }: Assignment): string => agentNameFor(workerId, taskId, attempt)
+export const agentOf = ({ workerId, contract }: Assignment): string =>
+  agentNameFor(workerId, parseDispatch(JSON.parse(contract)))
 
 /** Once the run is closed: until then the watcher still looks at what has changed. */
 export async function tidyAfter(

@@ -4,6 +4,7 @@ import { GIT_AT_START_MS, WORKER_TTL_S } from '../../limits.ts'
 import type { Env, Project } from '../../paths.ts'
 import { hasWork, lookAtWorktree } from '../../spine/worktree-state.ts'
 import { type Announce, DISPATCH_PROTOCOL } from '../messages.ts'
+import { repositoryIds } from '../peers.ts'
 import type { RuntimeName } from '../runner/order.ts'
 import type { Learned } from './learned.ts'
 import type { McpProbes, ProbedServer } from './mcp-probe.ts'
@@ -34,9 +35,10 @@ export async function gatherProfile(
   keptMs: number,
 ): Promise<Omit<Announce, 'state' | 'seq' | 'running'>> {
   const servers = of.servers()
-  const [health, tree] = await Promise.all([
+  const [health, tree, repository] = await Promise.all([
     of.probes.health(servers, keptMs),
     lookAtWorktree(of.project, of.env, GIT_AT_START_MS),
+    repositoryIds(of.project, of.env),
   ])
   const url = of.url()
   const model = of.told.model ?? of.learned.model ?? of.configuredModel() ?? ''
@@ -67,6 +69,7 @@ export async function gatherProfile(
     ttl_s: WORKER_TTL_S,
     max_concurrent: of.maxConcurrent,
     worktrees: of.worktrees,
+    repository,
     budget_enforcement: of.budgetEnforcement,
     ...(url === undefined ? {} : { url }),
     features: ['usage', 'typed-blocks', 'scopes'],

@@ -1,5 +1,6 @@
 // The brief as the agent reads it: what it is to do, and what it has to know of the contract to choose its depth.
 import type { TaskDispatch } from '../messages.ts'
+import type { RuntimeName } from '../runner/order.ts'
 
 const DEPTH = {
   urgent: 'Answer fast: do what is asked, verify only what could do harm, and summarise.',
@@ -16,17 +17,21 @@ const REPLY = {
 } as const
 
 /** The contract comes first and is marked as ours; what stands in the brief is material, whatever it says of results. */
-export function promptFor({ task, deadline, brief }: TaskDispatch): string {
+export function promptFor(
+  { task, deadline, brief }: TaskDispatch,
+  { runtime, hasWorktree }: { readonly runtime: RuntimeName; readonly hasWorktree: boolean },
+): string {
   return [
     `TASK ${task.task_id}`,
     `priority: ${task.priority}. ${DEPTH[task.priority]}`,
     ...(task.token_budget === null
       ? []
       : [
-          `token budget: ${task.token_budget} of output and uncached input; past it you are stopped, so plan for less.`,
+          `token budget: ${task.token_budget} of output and uncached input${runtime === 'command' ? '' : '; past it you are stopped, so plan for less'}.`,
         ]),
     ...(deadline === null ? [] : [`deadline: ${deadline}`]),
     ...(task.scopes.length === 0 ? [] : [`you hold: ${task.scopes.join(', ')}; write nowhere else.`]),
+    ...(hasWorktree ? ['commit: Commit your work with a message that says what changes. Do not push.'] : []),
     `reply: ${REPLY[task.reply_schema]}`,
     '',
     brief,

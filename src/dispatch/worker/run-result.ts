@@ -5,7 +5,7 @@ import type { Assignment } from '../../coordination/dispatched.ts'
 import { GIT_AT_END_MS } from '../../limits.ts'
 import { type Env, findProject } from '../../paths.ts'
 import { changesSince } from '../../spine/worktree-state.ts'
-import { resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
+import { DENIED, resultOf, type TaskDispatch, type TaskResult } from '../messages.ts'
 import type { BegunTask } from './begun-tasks.ts'
 
 /** Why it was ended from here, where it was. */
@@ -62,20 +62,12 @@ export async function withChanges(
   }
   if (isUntouched) return { ...(requirements.writes ? orWithoutWork(result) : result), artifacts }
   return {
-    ...(result.blocked?.code === 'permission_denied' ? partlyDenied(result) : result),
+    ...(result.error?.code === DENIED
+      ? { ...result, status: 'partial', remaining: [result.error.summary], error: null }
+      : { ...result, error: result.error === null ? null : { ...result.error, side_effects: 'known' } }),
     artifacts,
-    error: result.error === null ? null : { ...result.error, side_effects: 'known' },
   }
 }
-
-/** Denied some of what it wanted to do, and with files changed all the same. */
-const partlyDenied = (result: TaskResult): TaskResult => ({
-  ...result,
-  status: 'partial',
-  remaining: [result.blocked_reason ?? 'the agent was denied permission'],
-  blocked_reason: null,
-  blocked: null,
-})
 
 /** A task that writes, and ended well without a change, a reply or a result file: nothing shows that it was done. */
 function orWithoutWork(result: TaskResult): TaskResult {

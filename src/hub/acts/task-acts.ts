@@ -112,6 +112,7 @@ export class TaskActs {
     const running = await startOrchestrator({
       room: open,
       dir,
+      as: 'heimdall up',
       workers: () => peers('worker'),
       // On this machine alone, so that a worker is heard of when it starts, and not when it is asked.
       listen: { host: '127.0.0.1', port: 0 },

@@ -17,7 +17,7 @@ import { WORKTREE_COPIED_FILES_MAX, WORKTREE_NAMED_MAX } from '../../limits.ts'
 import { resolveInside } from '../../paths.ts'
 import { onDisk } from '../../storage/faults.ts'
 import { entryAt } from './entry-at.ts'
-import { ask, fieldsOf, type Git } from './git.ts'
+import { ask, fieldsOf, git, type Git } from './git.ts'
 import type { Copied } from './owner-record.ts'
 
 export interface WantedPath {
@@ -26,9 +26,21 @@ export interface WantedPath {
   readonly isRequired: boolean
 }
 
+const INCLUDE_FILE = '.worktreeinclude'
+
+/** Files that git ignores and that match a pattern of `.worktreeinclude`, which has the syntax of `.gitignore`. */
+export async function includedFiles(at: Git): Promise<string[]> {
+  if (entryAt(join(at.cwd, INCLUDE_FILE))?.isFile() !== true) return []
+  const matching = await ask(at, ['ls-files', '--others', '--ignored', `--exclude-from=${INCLUDE_FILE}`, '-z'])
+  if (matching === '') return []
+  // What is neither ignored nor committed is work in progress of the checkout, and stays there.
+  const { stdout } = await git(at, ['check-ignore', '-z', '--stdin'], { input: matching, answers: [1] })
+  return fieldsOf(stdout)
+}
+
 /** All files that the wanted paths stand for, relative to the checkout; refused before anything is made. */
-export function filesToCopy(from: string, wanted: readonly WantedPath[]): string[] {
-  const files = wanted.flatMap(({ path, isRequired }) => {
+export function filesToCopy(from: string, wanted: readonly WantedPath[], included: readonly string[]): string[] {
+  const asked = wanted.flatMap(({ path, isRequired }) => {
     const full = resolveInside(from, path)
     const name = relative(from, full)
     if (name === '' || name.split(sep)[0] === '.git')
@@ -41,9 +53,10 @@ export function filesToCopy(from: string, wanted: readonly WantedPath[]): string
       hint: '--copy names files of the checkout that the worktree is made from',
     })
   })
+  const files = [...asked, ...included]
   if (files.length > WORKTREE_COPIED_FILES_MAX)
     throw new HeimdallError('USAGE', `${files.length} files to copy, limit ${WORKTREE_COPIED_FILES_MAX}`, {
-      hint: 'what a tool can make again, such as node_modules, is better made in the worktree',
+      hint: 'what a tool can make again, such as node_modules, is better made in the worktree by worktree.setup',
     })
   return [...new Set(files)]
 }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isErrno } from '../../errors.ts'
 import { entryAt } from './entry-at.ts'
+import type { AgentWorktree } from './owner-record.ts'
+import { hasRepositories } from './refusals.ts'
 import { ask, askIfThere, commitOf, fieldsOf, foldersOf, git, type Git, withIndex } from './git.ts'
 
 export interface Head {
@@ -38,6 +40,21 @@ export async function uncommitted(at: Git): Promise<Change[]> {
       await git(copy, ['update-index', '-z', flag, '--stdin'], { input: `${hidden.join('\0')}\0` })
     return statusOf(copy)
   })
+}
+
+/** Commits paths that are not committed, with the given words for `git commit`. */
+export async function commitAll(
+  at: Git,
+  worktree: AgentWorktree,
+  paths: readonly string[],
+  words: readonly string[],
+): Promise<void> {
+  // Git lists a repository inside of another as one folder, and would commit a link to it: none of its files.
+  const repositories = paths.filter((path) => path.endsWith('/'))
+  if (repositories.length > 0) throw hasRepositories(worktree, repositories)
+  const here = { cwd: worktree.path, env: { ...at.env, GIT_LITERAL_PATHSPECS: '1' } }
+  await git(here, ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'], { input: `${paths.join('\0')}\0` })
+  await git(here, ['commit', '--quiet', ...words])
 }
 
 /** The person's settings may leave out untracked files, submodules, or look at times alone: here nothing is left out. */

@@ -6,7 +6,7 @@ import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import type { Env, Project } from '../../paths.ts'
 import { ensureFolder } from '../../storage/atomic-file.ts'
-import { copyFiles, filesToCopy, notThere, type WantedPath } from './carry-over.ts'
+import { copyFiles, filesToCopy, includedFiles, notThere, type WantedPath } from './carry-over.ts'
 import { branchOf } from './condition.ts'
 import { ask, askIfThere, commitOf, git, type Git, gitIn, lastWords } from './git.ts'
 import { freeBranch, freePath, refuseInside } from './new-place.ts'
@@ -21,6 +21,10 @@ export interface WorktreeWish {
   /** Folder that worktrees go to. */
   readonly dir: string
   readonly copy: readonly WantedPath[]
+  /** Shell command that prepares a new worktree. */
+  readonly setup: string | null
+  /** The task that the agent works on. */
+  readonly task: string | null
   readonly env: Env
   readonly clock: Clock
   readonly note: (line: string) => void
@@ -37,7 +41,7 @@ export async function giveWorktree(wish: WorktreeWish): Promise<Given> {
   const at = gitIn(project.root, wish.env)
   const gitCommonDir = repositoryOf(project)
   await requireGit(at)
-  const files = filesToCopy(project.root, wish.copy)
+  const files = filesToCopy(project.root, wish.copy, await includedFiles(at))
   return withWorktrees(project, async () => {
     const known = readRecord(project, agent)
     const registered = known === undefined ? undefined : await find(at, known.path)
@@ -98,6 +102,8 @@ async function planned(wish: WorktreeWish, at: Git, gitCommonDir: string): Promi
     baseBranch: wish.base === undefined ? (branch ?? null) : isBranch ? wish.base : null,
     madeAt: new Date(wish.clock.wallMs()).toISOString(),
     copied: [],
+    task: wish.task,
+    isPrepared: wish.setup === null,
   }
 }
 
@@ -153,7 +159,7 @@ async function finish(
 
 async function sayWhatIsMissing(at: Git, here: Git, shared: readonly string[], note: (line: string) => void) {
   const missing = await notThere(at, shared)
-  if (missing !== undefined) note(`not in the worktree: ${missing}; --copy brings files along`)
+  if (missing !== undefined) note(`not in the worktree: ${missing}; --copy or .worktreeinclude brings files along`)
   if (existsSync(join(here.cwd, '.gitmodules')))
     note(`submodules are not checked out there: git -C ${escapeControls(here.cwd)} submodule update --init`)
 }

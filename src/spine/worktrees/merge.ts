@@ -3,15 +3,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
+import type { Clock } from '../../clock.ts'
 import { escapeControls } from '../../ids.ts'
 import type { Env, Project } from '../../paths.ts'
 import { ask, askIfThere, fieldsOf, foldersOf, git, type Git, gitIn, lastWords } from './git.ts'
+import { commitAll } from './condition.ts'
 import { halfMade, requireGit } from './give.ts'
 import { sessionIn } from './in-use.ts'
 import { killedMerges, refuseKilled, whileMerging } from './merging.ts'
 import { refuseItself, refuseLosses, refuseUnfinished, type MergeTarget, targetOf } from './merge-target.ts'
+import { failureOfCheck } from './merged-check.ts'
 import { readRecord, readRecords, withWorktrees } from './owner-record.ts'
-import { hasRepositories, hasUncommitted, isUnfinished, named, notFound } from './refusals.ts'
+import { hasUncommitted, isUnfinished, named, notFound } from './refusals.ts'
 import { registeredWorktrees } from './registered.ts'
 import { distance, type WorktreeStanding, standingOf } from './standing.ts'
 
@@ -25,6 +28,8 @@ export interface MergeWish {
   /** Commits first what the agent has not. */
   readonly commitMessage: string | undefined
   readonly mayRun: boolean
+  /** Must succeed on the merged files before the branch is moved. */
+  readonly check?: { readonly command: string; readonly setup: string | null; readonly clock: Clock }
   readonly env: Env
 }
 
@@ -48,27 +53,91 @@ export async function mergeWorktree(wish: MergeWish): Promise<Merged> {
   const { project, agent } = wish
   const at = gitIn(project.root, wish.env)
   await requireGit(at)
+  const tried = wish.check === undefined ? undefined : await checkMerged(wish, wish.check, at)
   return withWorktrees(project, async () => {
-    const record = readRecord(project, agent)
-    if (record === undefined) throw notFound(agent, readRecords(project))
-    const registered = await registeredWorktrees(at)
-    const before = await standingOf(at, record, registered)
-    if (before.presence === 'half made') throw halfMade(record)
-    const target = await targetOf(at, wish.into, registered)
-    refuseItself(target, record.path, before.branch ?? (before.presence === 'ready' ? undefined : record.branch))
-    refuseAtWork(wish, before)
-    if (target.checkout !== undefined) refuseKilled(await killedMerges(project, at), target.checkout.cwd)
-    if (before.unfinished !== undefined) throw isUnfinished(record.path, before.unfinished)
-    const hasCommitted = await commitWhatIsNot(wish, at, before)
-    const standing = hasCommitted ? await standingOf(at, record, await registeredWorktrees(at)) : before
-    if (standing.dirty.length > 0) throw hasUncommitted(record, standing.dirty)
-    if (standing.tip === undefined)
-      throw new HeimdallError('WORKTREE_NOT_FOUND', `${agent} has neither a folder nor a branch any more`, {
-        hint: `heimdall worktree remove ${agent} forgets it`,
+    const { standing, target, hasCommitted } = await readyToMerge(wish, at)
+    if (tried !== undefined && tried.tree !== (await treeOf(at, standing, target)))
+      throw new HeimdallError('WORKTREE_CHECK_FAILED', `${agent} or ${target.branch} changed during the check`, {
+        hint: 'merge again',
       })
     const brought = await bring(wish, at, standing.tip, standing, target)
-    return { ...brought, committed: hasCommitted ? standing.tip : null, leftBehind: standing.leftBehind }
+    const committed = hasCommitted || tried?.hasCommitted === true ? standing.tip : null
+    return { ...brought, committed, leftBehind: standing.leftBehind }
   })
+}
+
+/** The branch with an agent's work, all of it committed, and the branch that it is meant for. */
+export async function branchToPropose(
+  wish: Pick<MergeWish, 'project' | 'agent' | 'into' | 'commitMessage' | 'env'>,
+): Promise<{ readonly branch: string; readonly into: string }> {
+  const at = gitIn(wish.project.root, wish.env)
+  return withWorktrees(wish.project, async () => {
+    const { standing, target } = await readyToMerge({ ...wish, isSquash: false, message: undefined, mayRun: false }, at)
+    return { branch: standing.branch ?? standing.worktree.branch, into: target.branch }
+  })
+}
+
+interface Ready {
+  readonly standing: WorktreeStanding & { readonly tip: string }
+  readonly target: MergeTarget
+  readonly hasCommitted: boolean
+}
+
+/** Refuses whatever is in the way of a merge, and commits what the agent has not, if asked to. */
+async function readyToMerge(wish: MergeWish, at: Git): Promise<Ready> {
+  const { project, agent } = wish
+  const record = readRecord(project, agent)
+  if (record === undefined) throw notFound(agent, readRecords(project))
+  const registered = await registeredWorktrees(at)
+  const before = await standingOf(at, record, registered)
+  if (before.presence === 'half made') throw halfMade(record)
+  const target = await targetOf(at, wish.into, registered)
+  refuseItself(target, record.path, before.branch ?? (before.presence === 'ready' ? undefined : record.branch))
+  refuseAtWork(wish, before)
+  if (target.checkout !== undefined) refuseKilled(await killedMerges(project, at), target.checkout.cwd)
+  if (before.unfinished !== undefined) throw isUnfinished(record.path, before.unfinished)
+  // As the user would: their hooks run, and may refuse. Copied files stay what they are.
+  const hasCommitted = before.dirty.length > 0 && wish.commitMessage !== undefined
+  if (hasCommitted) await commitAll(at, record, before.dirty, [`--message=${wish.commitMessage}`])
+  const standing = hasCommitted ? await standingOf(at, record, await registeredWorktrees(at)) : before
+  if (standing.dirty.length > 0) throw hasUncommitted(record, standing.dirty)
+  const { tip } = standing
+  if (tip === undefined)
+    throw new HeimdallError('WORKTREE_NOT_FOUND', `${agent} has neither a folder nor a branch any more`, {
+      hint: `heimdall worktree remove ${agent} forgets it`,
+    })
+  return { standing: { ...standing, tip }, target, hasCommitted }
+}
+
+/** Nothing where a merge would add nothing. */
+const treeOf = async (at: Git, standing: Ready['standing'], target: MergeTarget): Promise<string | undefined> =>
+  (await distance(at, target.commit, standing.tip)).ahead === 0
+    ? undefined
+    : await mergedTree(target.checkout ?? at, standing, target, standing.tip)
+
+/** The check runs without the lock of worktrees, on files of its own, because it may take minutes. */
+async function checkMerged(
+  wish: MergeWish,
+  check: NonNullable<MergeWish['check']>,
+  at: Git,
+): Promise<{ readonly tree: string | undefined; readonly hasCommitted: boolean }> {
+  const { project, agent, env } = wish
+  const { tree, commit, branch, hasCommitted } = await withWorktrees(project, async () => {
+    const { standing, target, ...ready } = await readyToMerge(wish, at)
+    const merged = await treeOf(at, standing, target)
+    if (merged !== undefined && target.checkout !== undefined) await refuseLosses(target, target.checkout, merged)
+    const parents = [target.commit, standing.tip]
+    const commit = merged === undefined ? undefined : await commitTree(at, merged, parents, `check of ${agent}`)
+    return { ...ready, tree: merged, commit, branch: target.branch }
+  })
+  if (commit === undefined) return { tree, hasCommitted }
+  const failure = await failureOfCheck({ project, commit, ...check, env })
+  if (failure === undefined) return { tree, hasCommitted }
+  throw new HeimdallError(
+    'WORKTREE_CHECK_FAILED',
+    `${agent} merged into ${escapeControls(branch)} fails ${escapeControls(check.command)}: ${failure}; nothing was merged`,
+    { hint: `run it in the worktree: ${escapeControls(readRecord(project, agent)?.path ?? '')}`, details: { agent } },
+  )
 }
 
 function refuseAtWork({ mayRun, env }: MergeWish, { worktree: { agent, path } }: WorktreeStanding): void {
@@ -77,18 +146,6 @@ function refuseAtWork({ mayRun, env }: MergeWish, { worktree: { agent, path } }:
   throw new HeimdallError('WORKTREE_IN_USE', `${agent} is still at work there, in session ${session}`, {
     hint: `wait for its end (hm wait ${session}), or merge what it has committed so far with --while-running`,
   })
-}
-
-/** As the person would: their hooks run, and may refuse. Copied files stay what they are. */
-async function commitWhatIsNot(wish: MergeWish, at: Git, { worktree, dirty }: WorktreeStanding): Promise<boolean> {
-  if (dirty.length === 0 || wish.commitMessage === undefined) return false
-  // Git lists a repository inside of another as one folder, and would commit a link to it: none of its files.
-  const repositories = dirty.filter((path) => path.endsWith('/'))
-  if (repositories.length > 0) throw hasRepositories(worktree, repositories)
-  const here = { cwd: worktree.path, env: { ...at.env, GIT_LITERAL_PATHSPECS: '1' } }
-  await git(here, ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'], { input: `${dirty.join('\0')}\0` })
-  await git(here, ['commit', '--quiet', `--message=${wish.commitMessage}`])
-  return true
 }
 
 type Brought = Omit<Merged, 'committed' | 'leftBehind'>

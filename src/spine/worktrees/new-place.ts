@@ -7,7 +7,7 @@ import { printable } from '../../ids.ts'
 import { contains, type Env, stateDir } from '../../paths.ts'
 import { ask, fieldsOf, type Git } from './git.ts'
 
-/** `worktree_dir` of the settings, or a folder beside the runs: no checkout has it inside, so no tool walks into it. */
+/** `worktree.dir` of the settings, or a folder beside the runs: no checkout has it inside, so no tool walks into it. */
 export function worktreesDir(env: Env, configured: string | null, cwd: string): string {
   return configured === null ? join(stateDir(env), 'worktrees') : resolve(cwd, configured)
 }
@@ -34,7 +34,7 @@ export function refuseInside(checkouts: readonly string[], dir: string): void {
   const around = checkouts.find((root) => contains(root, real))
   if (around === undefined) return
   throw new HeimdallError('WORKTREE_PLACE_UNFIT', `${printable(dir)} is inside of the checkout ${printable(around)}`, {
-    hint: 'set worktree_dir to a folder outside of the repository',
+    hint: 'set worktree.dir to a folder outside of the repository',
   })
 }
 

@@ -21,6 +21,10 @@ export interface AgentWorktree {
   readonly madeAt: string
   /** Files that were brought along, with what was in them. */
   readonly copied: readonly Copied[]
+  /** The task that its agent works on, if it has one. */
+  readonly task: string | null
+  /** The setup command has succeeded, or there was none. */
+  readonly isPrepared: boolean
 }
 
 export interface Copied {
@@ -48,6 +52,13 @@ export function readRecord(project: Project, agent: string): AgentWorktree | und
   const path = pathOf(project, agent)
   const text = readFileIfThere(path)?.toString('utf8')
   return text === undefined ? undefined : parse(path, text)
+}
+
+/** The worktree of an agent, or the latest of a task. */
+export function recordNamed(project: Project, name: string): AgentWorktree | undefined {
+  const records = readRecords(project)
+  const ofTask = records.filter(({ task }) => task === name).sort((a, b) => (a.madeAt < b.madeAt ? -1 : 1))
+  return records.find(({ agent }) => agent === name) ?? ofTask.at(-1)
 }
 
 /** By name of agent. */

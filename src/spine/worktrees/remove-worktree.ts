@@ -5,7 +5,7 @@ import { HeimdallError, isErrno } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import type { Env, Project } from '../../paths.ts'
 import { removeIfThere } from '../../storage/atomic-file.ts'
-import { headOf, withIndexCopy } from './condition.ts'
+import { commitAll, headOf, withIndexCopy } from './condition.ts'
 import { ask, fieldsOf, foldersOf, git, type Git, gitIn } from './git.ts'
 import { requireGit } from './give.ts'
 import { atWorkIn, sessionIn } from './in-use.ts'
@@ -21,6 +21,8 @@ export interface RemoveWish {
   /** A person has said that unmerged commits may go from the branches; they stay under a ref. */
   readonly isForced: boolean
   readonly keepsBranch: boolean
+  /** What is not committed is committed first, so that it stays under a ref with the commits. */
+  readonly discards?: true
   readonly env: Env
 }
 
@@ -41,7 +43,14 @@ export async function removeWorktree(wish: RemoveWish): Promise<Removed> {
     const record = readRecord(wish.project, wish.agent)
     if (record === undefined) throw notFound(wish.agent, readRecords(wish.project))
     const registered = await registeredWorktrees(at)
-    const standing = await standingOf(at, record, registered)
+    const before = await standingOf(at, record, registered)
+    const leftovers = wish.discards === true && before.presence === 'ready' ? before.dirty : []
+    if (leftovers.length > 0) {
+      refuseInUse(wish.env, record)
+      // Without hooks: they judge work that is to be kept.
+      await commitAll(at, record, leftovers, ['--no-verify', `--message=Discarded work of ${record.agent}`])
+    }
+    const standing = leftovers.length === 0 ? before : await standingOf(at, record, await registeredWorktrees(at))
     const submodules = await submodulesOf(at, standing)
     await refuseLosses(wish, at, standing, submodules)
     const lost = await lostTips(wish, at, standing)
@@ -72,18 +81,7 @@ async function refuseLosses(
 ): Promise<void> {
   const { worktree, presence, lockedFor, dirty, copiesChanged } = standing
   const { agent, path } = worktree
-  const session = sessionIn(path, env)
-  if (session !== undefined)
-    throw new HeimdallError('WORKTREE_IN_USE', `${agent} is still at work there, in session ${session}`, {
-      hint: `heimdall kill ${session} ends it`,
-    })
-  const someone = atWorkIn(path).find(({ pid }) => pid !== process.pid)
-  if (someone !== undefined)
-    throw new HeimdallError(
-      'WORKTREE_IN_USE',
-      `${printable(someone.program)} (process ${someone.pid}) is in ${printable(path)}`,
-      { hint: 'end it, or cd elsewhere if it is your own shell' },
-    )
+  refuseInUse(env, worktree)
   if (presence === 'half made') return refuseForeignFiles(at, worktree)
   if (lockedFor !== undefined)
     throw new HeimdallError(
@@ -110,6 +108,21 @@ async function refuseLosses(
         hint: `look at it in ${escapeControls(path)}, bring home what is wanted, and delete the copy`,
         details: { agent, path, uncommitted: copiesChanged },
       },
+    )
+}
+
+function refuseInUse(env: Env, { agent, path }: AgentWorktree): void {
+  const session = sessionIn(path, env)
+  if (session !== undefined)
+    throw new HeimdallError('WORKTREE_IN_USE', `${agent} is still at work there, in session ${session}`, {
+      hint: `heimdall kill ${session} ends it`,
+    })
+  const someone = atWorkIn(path).find(({ pid }) => pid !== process.pid)
+  if (someone !== undefined)
+    throw new HeimdallError(
+      'WORKTREE_IN_USE',
+      `${printable(someone.program)} (process ${someone.pid}) is in ${printable(path)}`,
+      { hint: 'end it, or cd elsewhere if it is your own shell' },
     )
 }
 

@@ -6,6 +6,7 @@ import { type AgentWorktree, readRecord } from './owner-record.ts'
 import { named } from './refusals.ts'
 import { presenceOf, registeredWorktrees } from './registered.ts'
 import { removeWorktree } from './remove-worktree.ts'
+import { standingOf } from './standing.ts'
 
 export type Tidied =
   | { readonly kind: 'removed' | 'none' }
@@ -25,6 +26,10 @@ export async function tidyWorktree(wish: {
     const ignored = await ignoredIn(project, record, env)
     if (ignored.length > 0)
       return { kind: 'kept', path: record.path, why: `files that git ignores: ${named(ignored)}`, isInUse: false }
+    const at = gitIn(project.root, env)
+    const { merged } = await standingOf(at, record, await registeredWorktrees(at))
+    // Another branch may have its commits, such as one that builds on it: that is no review of them.
+    if (merged === 'no') return { kind: 'kept', path: record.path, why: 'its commits are not merged', isInUse: false }
     await removeWorktree({ project, agent, isForced: false, keepsBranch: false, env })
     return { kind: 'removed' }
   } catch (error) {

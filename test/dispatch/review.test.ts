@@ -1,0 +1,211 @@
+// From a task that has ended to merged work: diff, merge, pull request, discard and reply, with plain git as the witness.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { mergeOrder } from '../../src/dispatch/review.ts'
+import { compareUrl } from '../../src/spine/worktrees/pull-request.ts'
+import type { Json } from '../support/shim-client.ts'
+import { until } from '../support/wait.ts'
+import { DONE, type Fleet, fleet } from './dispatch-kit.ts'
+
+/** A worker whose agent does what the last line of its brief says, as shell. */
+const DOES = `tail -n 1 "$HEIMDALL_BRIEF_FILE" | sh; ${DONE}`
+
+const commits = (file: string, text: string): string =>
+  `echo ${text} > ${file}; git add ${file}; git commit -qm "add ${file}"`
+
+async function withTask(script: string, id = 'T-1'): Promise<Fleet> {
+  const project = fleet()
+  await project.worker('w', DOES)
+  expect(await project.send(script, ['--id', id])).toMatchObject({ state: 'done' })
+  return project
+}
+
+const task = (project: Fleet, ...args: string[]) => project.run('heimdall', ['task', ...args])
+const shown = (project: Fleet, id: string): Promise<Json> => project.json(['task', 'show', id])
+const errorOf = ({ stdout }: { stdout: string }): Json => (JSON.parse(stdout) as { error: Json }).error
+
+test('ready for review, shown as a diff, merged, and its worktree removed', async () => {
+  const project = fleet()
+  await project.worker('w', DOES)
+  const sent = await task(project, 'add', `Add a greeting\n${commits('hi.txt', 'hi')}`, '--id', 'T-1', '--wait')
+  expect(sent.stdout).toContain('T-1 is ready for review: Add a greeting')
+  expect(sent.stdout).toContain('heimdall task diff T-1')
+  // The agent, its branch and its worktree are named after the task.
+  const [worktree] = ((await project.json(['worktree', 'list'])) as unknown as { worktrees: Json[] }).worktrees
+  expect(worktree).toMatchObject({ task: 'T-1', agent: expect.stringMatching(/^w-add-a-greeting-[0-9a-f]{6}$/) })
+  expect((await task(project, 'list')).stdout).toMatch(/T-1\t.*\tready for review\t.*\tAdd a greeting/)
+  expect((await task(project, 'diff', 'T-1')).stdout).toContain('+hi')
+  expect((await project.run('heimdall', ['diff', 'T-1', '--stat'])).stdout).toContain('hi.txt')
+  const merged = await project.json(['task', 'merge', 'T-1'])
+  expect(merged).toMatchObject([
+    { task_id: 'T-1', how: 'fast-forward', into: 'main', removed: { agent: worktree?.['agent'] } },
+  ])
+  expect(project.git('show', 'main:hi.txt')).toBe('hi\n')
+  expect(project.git('worktree', 'list').trim().split('\n')).toHaveLength(1)
+  expect(await shown(project, 'T-1')).toMatchObject({ state: 'done', review: 'merged' })
+  expect((await task(project, 'list')).stdout).toContain('no tasks')
+  // The second reviewer is told what the first did.
+  const again = errorOf(await task(project, 'merge', 'T-1', '--json'))
+  expect(again).toMatchObject({ code: 'WORKTREE_NOT_FOUND', message: 'T-1 was merged into main' })
+})
+
+test('what the agent left uncommitted is merged only when it is committed, which merge offers', async () => {
+  const project = await withTask('echo left > left.txt')
+  const before = project.git('rev-parse', 'main')
+  expect(errorOf(await task(project, 'merge', 'T-1', '--json'))).toMatchObject({
+    code: 'WORKTREE_UNCOMMITTED',
+    message: 'the agent of T-1 has not committed left.txt',
+    hint: expect.stringContaining('--commit'),
+  })
+  expect(project.git('rev-parse', 'main')).toBe(before)
+  expect((await task(project, 'merge', 'T-1', '--commit', 'left over')).code).toBe(0)
+  expect(project.git('log', '-1', '--format=%s').trim()).toBe('left over')
+})
+
+test('discard removes folder and branch, and keeps every change under a ref', async () => {
+  const project = await withTask(`${commits('a.txt', 'a')}; echo b > b.txt`)
+  const { kept_under: kept } = await project.json(['task', 'discard', 'T-1'])
+  expect(project.git('branch', '--list').trim()).toBe('* main')
+  const [ref = ''] = kept as string[]
+  expect([project.git('show', `${ref}:a.txt`), project.git('show', `${ref}:b.txt`)]).toEqual(['a\n', 'b\n'])
+  expect(await shown(project, 'T-1')).toMatchObject({ review: 'discarded' })
+  expect(errorOf(await task(project, 'reply', 'T-1', 'more', '--json'))).toMatchObject({ code: 'TASK_FORBIDDEN' })
+})
+
+test('a reply continues in the same worktree, with the same agent', async () => {
+  const project = await withTask(commits('a.txt', 'a'))
+  const { result: first } = (await shown(project, 'T-1')) as { result: Json }
+  expect((await task(project, 'reply', 'T-1', commits('b.txt', 'b'), '--wait')).code).toBe(0)
+  const now = (await shown(project, 'T-1')) as { result: Json }
+  expect(now).toMatchObject({ state: 'done', attempts: 2, review: 'ready' })
+  const artifacts = (result: Json) => result['artifacts'] as Json
+  expect(artifacts(now.result)).toMatchObject({
+    branch: artifacts(first)['branch'],
+    worktree: artifacts(first)['worktree'],
+  })
+  await task(project, 'merge', 'T-1')
+  expect([project.git('show', 'main:a.txt'), project.git('show', 'main:b.txt')]).toEqual(['a\n', 'b\n'])
+})
+
+test('a task after another begins with its branch, when that has ended; after one that failed it waits for a human', async () => {
+  const project = fleet()
+  await project.worker('w', DOES)
+  await task(project, 'add', commits('a.txt', 'a'), '--id', 'A')
+  await task(project, 'add', `${commits('b.txt', 'b')}; test -e a.txt && touch saw-a`, '--id', 'B', '--after', 'A')
+  expect(await shown(project, 'B')).toMatchObject({ state: 'parked', reason: 'waits for A' })
+  await task(project, 'add', 'true', '--id', 'C', '--wait', '--read-only')
+  await until('B to end', async () => (await shown(project, 'B'))['state'] === 'done')
+  expect((await shown(project, 'B'))['result']).toMatchObject({ artifacts: { files_changed: ['b.txt', 'saw-a'] } })
+  await task(project, 'add', 'kill -9 $PPID', '--id', 'bad')
+  await task(project, 'add', 'true', '--id', 'D', '--after', 'bad')
+  await task(project, 'add', 'true', '--id', 'E', '--wait', '--read-only')
+  await until('D to wait for a human', async () => (await shown(project, 'D'))['state'] === 'triage')
+  expect((await shown(project, 'D'))['reason']).toBe('it builds on bad, which is failed')
+  // What A is built on goes first, whatever order is asked for.
+  expect(await project.json(['task', 'merge', 'B', 'A', '--commit', 'rest'])).toMatchObject([
+    { task_id: 'A' },
+    { task_id: 'B' },
+  ])
+})
+
+test('several are merged in order; the first that conflicts or fails the check stops it, with those before merged', async () => {
+  const project = fleet()
+  await project.worker('w', DOES, ['--slots', '3'])
+  const sends = ['one', 'two', 'three'].map((name) =>
+    project.send(commits(name === 'three' ? 'own.txt' : 'same.txt', name), ['--id', name]),
+  )
+  await Promise.all(sends)
+  const { message, merged } = errorOf(await task(project, 'merge', '--ready', '--json')) as {
+    message: string
+    merged: string[]
+  }
+  const [first, second] = merged
+  // Its files are nobody else's.
+  expect(first).toBe('three')
+  expect(['one', 'two']).toContain(second)
+  expect(message).toMatch(/^(?:one|two), after three, (?:one|two): .*same\.txt/)
+  expect(project.git('show', 'main:same.txt').trim()).toBe(second)
+  expect(project.git('status', '--porcelain', '--untracked-files=no')).toBe('')
+
+  mkdirSync(join(project.home, '.config/heimdall'), { recursive: true })
+  const settings = join(project.home, '.config/heimdall/heimdall.toml')
+  writeFileSync(settings, `[worktree]\ncheck = "cat good.txt && ! test -e bad.txt"\nsetup = "echo ready > good.txt"\n`)
+  await project.send(commits('bad.txt', 'bad'), ['--id', 'bad'])
+  const tip = project.git('rev-parse', 'main')
+  expect(errorOf(await task(project, 'merge', 'bad', '--json'))).toMatchObject({
+    code: 'WORKTREE_CHECK_FAILED',
+    message: expect.stringContaining('fails cat good.txt && ! test -e bad.txt: exit 1: ready'),
+  })
+  expect(project.git('rev-parse', 'main')).toBe(tip)
+  expect((await task(project, 'merge', 'bad', '--no-check')).code).toBe(0)
+})
+
+test('a pull request: pushed, opened by gh where it is installed, else the page; a gh that fails says so', async () => {
+  const project = await withTask(commits('a.txt', 'a'))
+  const bare = join(project.home, 'github.com', 'o', 'r.git')
+  project.git('init', '-q', '--bare', bare)
+  expect(errorOf(await task(project, 'pr', 'T-1', '--json'))).toMatchObject({ code: 'WORKTREE_TARGET_UNFIT' })
+  project.git('remote', 'add', 'origin', bare)
+  const bin = join(project.home, 'bin')
+  mkdirSync(bin)
+  const gh = join(bin, 'gh')
+  const env = { PATH: `${bin}:${process.env['PATH']}` }
+  const pr = async (script: string): Promise<{ code: number | null; data: Json }> => {
+    writeFileSync(gh, `#!/bin/sh\n${script}\n`)
+    chmodSync(gh, 0o755)
+    const { code, stdout } = await project.run('heimdall', ['task', 'pr', 'T-1', '--json'], { env })
+    return { code, data: (JSON.parse(stdout) as { data: Json }).data }
+  }
+  expect(await pr('echo no token >&2; exit 4')).toMatchObject({
+    code: 1,
+    data: { pr: null, failure: 'gh ended with 4: no token' },
+  })
+  const opened = await pr('echo "$@" > "$HOME/gh-args"; echo https://github.com/o/r/pull/7')
+  expect(opened).toMatchObject({ code: 0, data: { pr: 'https://github.com/o/r/pull/7', failure: null } })
+  expect(readFileSync(join(project.home, 'gh-args'), 'utf8')).toContain('pr create --head heimdall/w-')
+  expect(project.git('--git-dir', bare, 'branch', '--list')).toContain('heimdall/w-')
+  expect(await shown(project, 'T-1')).toMatchObject({ review: 'proposed', pr: 'https://github.com/o/r/pull/7' })
+})
+
+test.each([
+  ['git@github.com:o/r.git', 'https://github.com/o/r/compare/main...heimdall/x'],
+  ['https://user@github.com/o/r', 'https://github.com/o/r/compare/main...heimdall/x'],
+  ['ssh://git@codeberg.org:22/o/r.git', 'https://codeberg.org/o/r/compare/main...heimdall/x'],
+  [
+    'git@gitlab.example:g/s/r.git',
+    'https://gitlab.example/g/s/r/-/merge_requests/new?merge_request%5Bsource_branch%5D=heimdall%2Fx&merge_request%5Btarget_branch%5D=main',
+  ],
+  ['/srv/git/r.git', null],
+])('the page for a pull request of %s', (address, page) => {
+  expect(compareUrl(address, 'main', 'heimdall/x')).toBe(page)
+})
+
+test('the order of merges: what others build on first, then what touches the fewest files of the others', () => {
+  const tasks = [
+    { taskId: 'wide', after: undefined, paths: ['a', 'b'] },
+    { taskId: 'child', after: 'parent', paths: [] },
+    { taskId: 'parent', after: undefined, paths: ['a', 'c'] },
+    { taskId: 'alone', after: undefined, paths: ['z'] },
+  ]
+  expect(mergeOrder(tasks).map(({ taskId }) => taskId)).toEqual(['alone', 'wide', 'parent', 'child'])
+})
+
+test('a merge while the agent is at work, and of what is not there, is refused', async () => {
+  const project = fleet()
+  await project.worker(
+    'w',
+    `${commits('a.txt', 'a')}; echo > "$HOME/begun"; while [ ! -e "$HOME/go" ]; do sleep 0.05; done; ${DONE}`,
+  )
+  await project.run('heimdall', ['task', 'add', 'x', '--id', 'T-1'])
+  const serving = await project.serve()
+  await until('it to run', () => existsSync(join(project.home, 'begun')))
+  expect(errorOf(await task(project, 'merge', 'T-1', '--json'))).toMatchObject({ code: 'TASK_FORBIDDEN' })
+  expect(errorOf(await task(project, 'discard', 'T-1', '--json'))).toMatchObject({ code: 'TASK_FORBIDDEN' })
+  writeFileSync(join(project.home, 'go'), '')
+  await until('it to end', async () => (await shown(project, 'T-1'))['state'] === 'done')
+  project.git('checkout', '-q', '--detach')
+  expect(errorOf(await task(project, 'merge', 'T-1', '--json'))).toMatchObject({ code: 'WORKTREE_TARGET_UNFIT' })
+  expect(errorOf(await task(project, 'merge', '--json'))).toMatchObject({ code: 'USAGE' })
+  serving.kill('SIGTERM')
+})
