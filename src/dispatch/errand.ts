@@ -98,7 +98,7 @@ export class Errand {
         continue
       }
       at = undefined
-      if (reply.kind === 'rejected' && remoteId === null)
+      if (reply.kind === 'rejected' && (remoteId === null || reply.how === 'too_large'))
         return { kind: 'result', result: refusal(contract, attempt, reply.why, reply.how) }
       // It has the task, and will not say how it stands. One that only has too much to do is asked again.
       if (reply.kind === 'rejected' && reply.how !== 'busy' && room.clock.monoMs() - sinceMs >= DISPATCH_LOST_AFTER_MS)
@@ -279,12 +279,17 @@ function refusal(
 ): TaskResult {
   const why = `${attempt.workerId} refused the message: ${said}`
   const common = { task_id: task.task_id, attempt: attempt.number }
-  if (how === 'fault')
+  if (how === 'fault' || how === 'too_large')
     return resultOf({
       ...common,
       status: 'error',
       usage: { source: 'unknown' },
-      error: { summary: why, code: 'peer_fault', phase: 'start', side_effects: 'possible' },
+      error: {
+        summary: how === 'fault' ? why : said,
+        code: how === 'fault' ? 'peer_fault' : 'answer_too_large',
+        phase: 'start',
+        side_effects: 'possible',
+      },
     })
   return resultOf({
     ...common,

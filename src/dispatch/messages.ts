@@ -242,11 +242,32 @@ function parsed<T>(schema: z.ZodType<T>, type: string, raw: unknown): T {
   if (result.success) return result.data
   const seen = result.error.issues
     .slice(0, 4)
-    .map(({ path, message }) => `${path.length === 0 ? type : path.join('.')}: ${message}`)
+    .map((issue) => sentence(issue, type))
     .join('; ')
   throw new HeimdallError('DISPATCH_INVALID', `not a ${type}: ${printable(seen)}`, {
     hint: 'docs/dispatch.md has the fields of the three messages',
   })
+}
+
+/** What is wrong with a field, as a person would say it. */
+function sentence(issue: z.core.$ZodIssue, type: string): string {
+  const where = issue.path.length === 0 ? type : issue.path.join('.')
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined')
+        ? `${where} is missing`
+        : `${where} is not of type ${issue.expected}`
+    case 'invalid_value':
+      return `${where} is not ${issue.values.map(String).join(' or ')}`
+    case 'too_big':
+      return `${where} is above the limit of ${issue.maximum}`
+    case 'too_small':
+      return `${where} is below the minimum of ${issue.minimum}`
+    case 'invalid_format':
+      return `${where} does not have the form of ${issue.format === 'datetime' ? 'a time with a zone' : `a ${where.split('.').at(-1)}`}`
+    default:
+      return `${where}: ${issue.message}`
+  }
 }
 
 /** A result of ours: what is left out is as if nothing had been said. */

@@ -13,8 +13,11 @@ export type PeerReply =
   | ({ readonly kind: 'asks'; readonly remoteId: string } & TaskQuestion)
   /** It provably has not begun: the connection was refused, or the peer would not hear of it. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** It answered that it will not have this message. `fault`: that something went wrong, so that it may have begun; `busy`: not now. */
-  | { readonly kind: 'rejected'; readonly why: string; readonly how: 'refusal' | 'fault' | 'busy' }
+  /**
+   * It answered that it will not have this message. `fault`: that something went wrong, so that it may have begun;
+   * `busy`: not now; `too_large`: more than is read, so that what it has done stays unknown.
+   */
+  | { readonly kind: 'rejected'; readonly why: string; readonly how: 'refusal' | 'fault' | 'busy' | 'too_large' }
   /** No answer: it may have the task or not. */
   | { readonly kind: 'silent'; readonly why: string }
   /** It answers, and knows no such task. */

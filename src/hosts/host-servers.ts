@@ -18,6 +18,8 @@ export interface HostServer {
     readonly cwd: string | undefined
   } | null
   readonly why: string | null
+  /** A server that is reached over HTTP, with the headers that the host sends. */
+  readonly remote: { readonly url: string; readonly headers: Readonly<Record<string, string>> } | null
 }
 
 /** Of the user's files, and of those of the project that a folder is in. A file that cannot be read throws. */
@@ -35,6 +37,7 @@ export function hostServers(host: HostName, where: Whereabouts): HostServer[] {
           file: { path: file.path, level: file.level },
           start: typeof start === 'string' ? null : start,
           why: typeof start === 'string' ? start : null,
+          remote: remoteOf(value),
         }
       }),
   )
@@ -63,6 +66,15 @@ const isOnThisMachine = (address: unknown): boolean =>
 
 const isDisabled = (value: Readonly<Record<string, unknown>>): boolean =>
   value['disabled'] === true || value['enabled'] === false
+
+/** Null also where only the host can fill in a placeholder. */
+function remoteOf(value: Readonly<Record<string, unknown>>): HostServer['remote'] {
+  const url = [value['url'], value['httpUrl'], value['serverUrl']].find((one) => typeof one === 'string')
+  if (typeof url !== 'string' || !URL.canParse(url) || isDisabled(value)) return null
+  const own = isObject(value['headers']) ? value['headers'] : {}
+  const headers = Object.fromEntries(Object.entries(own).map(([name, one]) => [name, String(one)]))
+  return [url, ...Object.values(headers)].some((text) => text.includes('${')) ? null : { url, headers }
+}
 
 /** One that is behind the shim is started as it was before. */
 function startOf(value: Readonly<Record<string, unknown>>): HostServer['start'] | string {

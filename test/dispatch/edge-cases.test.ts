@@ -183,7 +183,7 @@ test('a worker of 0.3 that has the extension gets the whole contract', async () 
           })
         const answer = await fetch(`${url}${request.url}`, {
           method: request.method ?? 'GET',
-          headers,
+          headers: request.method === 'GET' ? { ...headers, 'a2a-version': '0.3' } : headers,
           ...(body.length === 0 ? {} : { body }),
         })
         for (const name of ['content-type', 'x-a2a-extensions', 'a2a-extensions']) {

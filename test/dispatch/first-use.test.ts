@@ -1,11 +1,14 @@
 // One command from an idea to a diff: a worker is offered and remembered, queued tasks are brought to it, and the result says what to do next.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { launcher } from '../support/programs.ts'
 import { until } from '../support/wait.ts'
 import { addressFile, DONE, fleet } from './dispatch-kit.ts'
+
+// It starts a dozen processes one after the other.
+vi.setConfig({ testTimeout: 300_000 })
 
 const said = (content: object) =>
   JSON.stringify({

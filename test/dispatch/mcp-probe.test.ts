@@ -1,7 +1,9 @@
 // MCP health by really starting, greeting and pinging servers (seed 003 §4.1, `mcp_health`): two stock ones, one that dies, one that is not there, one that never answers.
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { McpProbes, type ProbedServer } from '../../src/dispatch/worker/mcp-probe.ts'
 import { MCP_PROBE_MS } from '../../src/limits.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -53,6 +55,50 @@ test('what never answers has timed out when its time is over, and is gone', asyn
   clock.advance(MCP_PROBE_MS)
   expect((await asked).get('hangs')).toMatchObject({ state: 'timeout', latencyMs: null })
   await until('its process to be gone', () => !isRunning(pid))
+})
+
+test('a server over HTTP is greeted and pinged with the headers of its host; one that hangs delays only what needs it', async () => {
+  const seen: string[] = []
+  const listening = createServer((request, response) => {
+    const isAllowed = request.headers.authorization === 'Bearer right'
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')))
+    request.on('end', () => {
+      if (!isAllowed) return void response.writeHead(401).end()
+      if (request.method !== 'POST') return void response.writeHead(405).end()
+      const { id, method } = JSON.parse(body) as { id?: number; method: string }
+      seen.push(method)
+      if (id === undefined) return void response.writeHead(202).end()
+      const result =
+        method === 'initialize'
+          ? { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'over-http', version: '1' } }
+          : {}
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+  })
+  await new Promise<void>((resolve) => void listening.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void listening.close())
+  const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}/mcp`
+  const over = (name: string, token: string): ProbedServer => ({
+    name,
+    start: { url, headers: { authorization: `Bearer ${token}` } },
+  })
+  const clock = fakeClock()
+  const probes = new McpProbes(process.env, clock)
+  const servers = [
+    server('hangs', [process.execPath, '-e', 'setInterval(() => {}, 1000)']),
+    over('http', 'right'),
+    over('closed', 'wrong'),
+  ]
+  const all = probes.health(servers, 0)
+  const health = await probes.health(servers, 0, ['http', 'closed'])
+  expect(['http', 'closed', 'hangs'].map((name) => health.get(name)?.state)).toEqual(['ok', 'failed', 'unknown'])
+  expect(seen).toContain('ping')
+  // Nothing is needed, so nothing is waited for.
+  expect((await probes.health(servers, 0, [])).get('http')?.state).toBe('ok')
+  clock.advance(MCP_PROBE_MS)
+  expect((await all).get('hangs')?.state).not.toBe('ok')
 })
 
 /** Nothing before it is there and whole. */

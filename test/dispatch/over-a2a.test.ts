@@ -163,10 +163,10 @@ test('the stock client of the SDK drives a worker: JSON-RPC and HTTP+JSON of 1.0
     transports: [new RestTransportFactory({ fetchImpl })],
     cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
   })
-  // One that knows nothing of 1.0 gets a card of 0.3, and speaks it.
+  // One that asks for the card of 0.3 gets that alone, and speaks it.
   const bare: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers)
-    if (init?.method === undefined || init.method === 'GET') headers.delete('A2A-Version')
+    if (init?.method === undefined || init.method === 'GET') headers.set('A2A-Version', '0.3')
     return fetchImpl(input, { ...init, headers })
   }
   const legacyCompat = { enabled: true }

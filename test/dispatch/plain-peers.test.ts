@@ -137,13 +137,23 @@ test.each([
       endless(response, Buffer.alloc(1 << 10, ' '))
     },
   ],
-] as const)('an answer that %s is let go, and counts as none', async (_what, onMessage) => {
+] as const)('an answer that %s is let go, and ends the attempt', async (what, onMessage) => {
   const { url, heard } = await plainPeer(onMessage)
   const room = openRoom({ clock: systemClock })
   orchestrate(room, { w: url })
   await sendTask(room, { contract: contractOf('P-9'), title: 'P-9' })
-  await until('it to be for a person', () => stateOf(room, 'P-9') === 'triage')
-  expect(showTask(room, 'P-9').attempts.map(({ state }) => state)).toEqual(['lost'])
+  // What is not unpacked is no answer in the protocol: whether it has begun is asked of a human.
+  const isRead = what !== 'unpacks to more than a thousand times its size'
+  await until('it to end', () => stateOf(room, 'P-9') === (isRead ? 'failed' : 'triage'))
+  const [attempt, ...others] = showTask(room, 'P-9').attempts
+  expect([attempt?.state, others]).toEqual([isRead ? 'error' : 'lost', []])
+  expect(JSON.parse(attempt?.result ?? (isRead ? '' : '{}'))).toMatchObject(
+    isRead
+      ? {
+          error: { code: 'answer_too_large', side_effects: 'possible' },
+        }
+      : {},
+  )
   await until(
     'nobody to listen',
     () => heard[0]?.response.writableFinished === true || heard[0]?.response.destroyed === true,

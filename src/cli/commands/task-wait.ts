@@ -3,7 +3,7 @@ import { pause } from '../../clock.ts'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { followTask, isUnderWay } from '../../dispatch/follow-task.ts'
 import { orchestratedBy } from '../../dispatch/peers.ts'
-import { Progress } from '../../dispatch/runner/so-far.ts'
+import { TaskProgress } from '../../dispatch/runner/so-far.ts'
 import { showTask } from '../../dispatch/tasks.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { escapeControls } from '../../ids.ts'
@@ -85,12 +85,12 @@ async function keepOrchestrating(context: Context, db: Coordination, signal: Abo
 /** What the agent has said and done, from its stream, where its worker is on this machine. */
 async function showProgress(context: Context, db: Coordination, taskId: string, signal: AbortSignal): Promise<void> {
   const { dir } = await peersFor(context, db.project)
-  let progress: { readonly id: string; readonly of: Progress } | undefined
+  let progress: { readonly id: string; readonly of: TaskProgress } | undefined
   let told = ''
   while (!signal.aborted) {
     const { remoteId, endedMs } = showTask(db, taskId).attempts.at(-1) ?? {}
     if (typeof remoteId === 'string' && endedMs === null && progress?.id !== remoteId)
-      progress = { id: remoteId, of: new Progress(`${dir}/tasks/${remoteId}`) }
+      progress = { id: remoteId, of: new TaskProgress(`${dir}/tasks/${remoteId}`) }
     const turn = progress?.of.read()
     if (turn !== undefined) {
       const { turns, toolCalls } = turn.counts()

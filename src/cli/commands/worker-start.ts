@@ -128,13 +128,17 @@ function profileFor(
     servers: () =>
       host === 'none'
         ? []
-        : [...new Map(hostServers(host, where).map(({ name, start }) => [name, { name, start }])).values()],
+        : [
+            ...new Map(
+              hostServers(host, where).map(({ name, start, remote }) => [name, { name, start: start ?? remote }]),
+            ).values(),
+          ],
     probes: new McpProbes(env, clock),
     project: db.project,
     env,
     clock,
   }
-  return (url) => (maxAgeMs) => gatherProfile({ ...sources, url }, maxAgeMs)
+  return (url) => (maxAgeMs, needed) => gatherProfile({ ...sources, url }, maxAgeMs, needed)
 }
 
 /** Resolves when the worker had no task for so long; never without a limit. */

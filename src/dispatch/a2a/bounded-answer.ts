@@ -25,5 +25,7 @@ export async function boundedAnswer(name: string, response: Response): Promise<R
   return new Response(response.body.pipeThrough(counted), { status, statusText, headers })
 }
 
-const tooLarge = (name: string): Error =>
-  new Error(`${name} answers with more than ${PEER_ANSWER_BYTES_MAX} bytes, which is not read`)
+/** In the message of an answer that is not read. */
+export const TOO_LARGE = `more than ${PEER_ANSWER_BYTES_MAX} bytes`
+
+const tooLarge = (name: string): Error => new Error(`${name} answered with ${TOO_LARGE}, the limit of an answer`)

@@ -14,7 +14,8 @@ import { A2A_BODY_BYTES_MAX, A2A_CONNECTIONS_MAX, A2A_LAST_ANSWERS_MS, A2A_REQUE
 import { readFileIfThere } from '../../storage/atomic-file.ts'
 import { isObject } from '../../plain-object.ts'
 import { EXTENSION } from './extension.ts'
-import { restAnswer, type RestStream } from './rest.ts'
+import { hashText } from '../short-hash.ts'
+import { restAnswer, restError, type RestStream } from './rest.ts'
 
 /** Where a server listens. */
 export interface Listen {
@@ -131,11 +132,7 @@ class Desk {
       return send(response, 403, { error: 'another host was asked for' })
     const version = headerOf(request, 'a2a-version') ?? LEGACY
     if (request.method === 'GET' && CARD_PATHS.includes(url.pathname)) {
-      const card =
-        version === LEGACY ? this.#options.legacyCard(this.#url) : AgentCard.toJSON(await this.#handler.getAgentCard())
-      response.setHeader('Vary', 'A2A-Version')
-      response.setHeader('Cache-Control', 'public, max-age=3600')
-      return send(response, 200, card as object)
+      return await this.#card(request, response)
     }
     const principal = this.#principal(request)
     if (principal === undefined) {
@@ -162,9 +159,26 @@ class Desk {
     if (request.method === 'POST' && url.pathname === '/')
       return await this.#rpcAnswer(version, body, context, response)
     const rest = await restAnswer(this.#handler, { method: request.method ?? 'GET', url, body }, context)
-    if ('stream' in rest) return await stream(response, rest.stream)
+    if ('stream' in rest) return await stream(response, rest.stream, restError)
     response.setHeader('Content-Type', A2A_CONTENT_TYPE)
     send(response, rest.status, rest.body)
+  }
+
+  /** Without a version one card that clients of both can read: discovery comes before a client knows what we speak. */
+  async #card(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const version = headerOf(request, 'a2a-version')
+    const current = AgentCard.toJSON(await this.#handler.getAgentCard()) as Record<string, unknown>
+    const legacy = this.#options.legacyCard(this.#url) as Record<string, unknown>
+    const card = version === undefined ? bothCards(legacy, current) : version === LEGACY ? legacy : current
+    const text = JSON.stringify(card)
+    const tag = `"${hashText(text).slice(0, 32)}"`
+    response.setHeader('Vary', 'A2A-Version')
+    response.setHeader('Cache-Control', 'public, max-age=3600')
+    response.setHeader('ETag', tag)
+    response.setHeader('Content-Type', 'application/json')
+    const isKnown = headerOf(request, 'if-none-match')?.includes(tag) === true
+    response.statusCode = isKnown ? 304 : 200
+    response.end(isKnown ? undefined : text)
   }
 
   #reply(response: ServerResponse, id: string, principal: string): void {
@@ -197,22 +211,40 @@ class Desk {
   }
 }
 
+/** Names that both have hold what either needs. */
+function bothCards(legacy: Record<string, unknown>, current: Record<string, unknown>): object {
+  const [old, now] = [legacy['securitySchemes'], current['securitySchemes']] as Record<string, object>[]
+  const securitySchemes = Object.fromEntries(
+    Object.entries(now ?? {}).map(([name, scheme]) => [name, { ...old?.[name], ...scheme }]),
+  )
+  return { ...legacy, ...current, securitySchemes }
+}
+
+interface StreamError {
+  readonly status: number
+  readonly body: object
+}
+
+/** An error of JSON-RPC is an answer like any other. */
 const rpcError =
   (version: string, request: Record<string, unknown>) =>
-  (error: unknown): object => ({
-    jsonrpc: '2.0',
-    id: request['id'] ?? null,
-    error:
-      version === LEGACY
-        ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error)
-        : JsonRpcTransportHandler.mapToJSONRPCError(error),
+  (error: unknown): StreamError => ({
+    status: 200,
+    body: {
+      jsonrpc: '2.0',
+      id: request['id'] ?? null,
+      error:
+        version === LEGACY
+          ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error)
+          : JsonRpcTransportHandler.mapToJSONRPCError(error),
+    },
   })
 
 /** An error before the first event is an answer of its own; later ones are an event. */
 async function stream(
   response: ServerResponse,
   events: RestStream,
-  errorOf: (error: unknown) => object = (error) => ({ error: error instanceof Error ? error.message : String(error) }),
+  errorOf: (error: unknown) => StreamError,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]()
   response.on('close', () => void iterator.return(undefined))
@@ -229,8 +261,9 @@ async function stream(
     }
     response.end()
   } catch (error) {
-    if (!response.headersSent) return send(response, 200, errorOf(error))
-    response.end(formatSSEErrorEvent(errorOf(error)))
+    const { status, body } = errorOf(error)
+    if (!response.headersSent) return send(response, status, body)
+    response.end(formatSSEErrorEvent(body))
   }
 }
 

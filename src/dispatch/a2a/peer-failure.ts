@@ -1,5 +1,6 @@
 // Every way in which a peer fails to answer, as a reply: what counts is whether it may have begun.
 import { HeimdallError } from '../../errors.ts'
+import { TOO_LARGE } from './bounded-answer.ts'
 import type { PeerReply } from '../peer.ts'
 
 /** Turned away before anybody has read it. */
@@ -18,6 +19,8 @@ const FAULTS: ReadonlySet<unknown> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_R
 /** Which failures prove that nothing was begun. */
 export function failureOf(error: Error, isConnected: boolean): PeerReply {
   const why = describe(error)
+  // By its words: a client that reads the body may have wrapped the error.
+  if (why.includes(TOO_LARGE)) return { kind: 'rejected', why, how: 'too_large' }
   if (error instanceof Unheard) return { kind: 'rejected', why, how: error.status === 429 ? 'busy' : 'refusal' }
   if (error instanceof HeimdallError || !isConnected || /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH/.test(why))
     return { kind: 'refused', why }

@@ -8,7 +8,7 @@ import {
   taskStateFromJSON,
   Message,
 } from '@a2a-js/sdk'
-import { HTTP_STATUS, restStatusFor, toRestErrorBody } from '@a2a-js/sdk/errors'
+import { HTTP_STATUS, PushNotificationNotSupportedError, restStatusFor, toRestErrorBody } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler as Methods } from '@a2a-js/sdk/server'
 import { type ServerCallContext, validateVersion } from '@a2a-js/sdk/server'
 
@@ -36,11 +36,15 @@ export async function restAnswer(
       }
     )
   } catch (error) {
-    if (error instanceof SyntaxError)
-      return { status: HTTP_STATUS.BAD_REQUEST, body: toRestErrorBody(new Error('not JSON'), HTTP_STATUS.BAD_REQUEST) }
-    const status = restStatusFor(error)
-    return { status, body: toRestErrorBody(error, status) }
+    return restError(error)
   }
+}
+
+export function restError(error: unknown): { readonly status: number; readonly body: object } {
+  if (error instanceof SyntaxError)
+    return { status: HTTP_STATUS.BAD_REQUEST, body: toRestErrorBody(new Error('not JSON'), HTTP_STATUS.BAD_REQUEST) }
+  const status = restStatusFor(error)
+  return { status, body: toRestErrorBody(error, status) }
 }
 
 async function routed(
@@ -60,6 +64,7 @@ async function routed(
   if (method === 'POST' && path === '/message:stream')
     return { stream: events(handler.sendMessageStream(sent(), context)) }
   if (method === 'GET' && path === '/tasks') return ok(await listed(handler, url, context))
+  if (/^\/tasks\/[^/]+\/pushNotificationConfigs(?:\/|$)/.test(path)) throw new PushNotificationNotSupportedError()
   const [, id = '', verb = ''] = /^\/tasks\/([^/:]+)(?::([a-z]+))?$/.exec(path) ?? []
   if (id === '') return undefined
   const params = { id: decodeURIComponent(id), tenant: '' }

@@ -14,6 +14,7 @@ import type { Assignment } from '../../coordination/dispatched.ts'
 import { HeimdallError } from '../../errors.ts'
 import { readInline } from '../inline.ts'
 import { type Announce, parseDispatch, type TaskDispatch } from '../messages.ts'
+import { hashText } from '../short-hash.ts'
 import { schemaFault } from '../runner/turn-result.ts'
 import type { WorkerDesk } from '../worker/worker-desk.ts'
 import { dataOf, EXTENSION, textOf } from './extension.ts'
@@ -54,15 +55,20 @@ export function workerMethods({ desk, card, url, liveCard }: WorkerMethodsOption
       throw new RequestMalformedError('message.messageId is required')
     checkMedia(message, request.configuration?.acceptedOutputModes ?? [])
     if (message.taskId !== '') return await answered(owned(message.taskId, context), message)
-    return await asked(() => contractOf(message)).then((contract) =>
-      asked(() =>
-        desk.take({
-          contract,
-          from: from(context),
-          contextId: message.contextId === '' ? randomUUID() : message.contextId,
-        }),
-      ),
-    )
+    const contextId = message.contextId === '' ? randomUUID() : message.contextId
+    return await asked(async () => {
+      const contract = await contractOf(message)
+      const take = (one: TaskDispatch) => desk.take({ contract: one, from: from(context), contextId })
+      try {
+        return await take(contract)
+      } catch (error) {
+        const isPlain = dataOf(message.parts, 'TASK_DISPATCH') === undefined
+        if (!isPlain || !(error instanceof HeimdallError) || error.code !== 'DISPATCH_DUPLICATE') throw error
+        // A client without the extension that uses an id for another text means another task.
+        const taskId = `${contract.task.task_id}-${hashText(contract.brief).slice(0, 8)}`
+        return await take({ ...contract, task: { ...contract.task, task_id: taskId } })
+      }
+    })
   }
   return {
     getAgentCard: () => Promise.resolve(card),

@@ -20,10 +20,10 @@ export function conversationIn(dir: string, runtime: RuntimeName): Order['conver
 }
 
 /** Undefined where nothing was streamed. */
-const turnIn = (dir: string, runtime: RuntimeName): RuntimeTurn | undefined => new Progress(dir, runtime).read()
+const turnIn = (dir: string, runtime: RuntimeName): RuntimeTurn | undefined => new TaskProgress(dir, runtime).read()
 
 /** A task as far as its runtime has streamed it; read again, it goes on where it was. */
-export class Progress {
+export class TaskProgress {
   readonly #dir: string
   readonly #lines = new FrameLines()
   #runtime: RuntimeName | undefined

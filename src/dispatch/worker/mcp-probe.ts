@@ -4,14 +4,17 @@ import type { Env } from '../../paths.ts'
 import { MCP_PROBE_MS, MCP_PROBES_AT_ONCE } from '../../limits.ts'
 import type { HEALTH } from '../messages.ts'
 
-/** A server as a host's configuration has it; without a command line, the reason why there is none. */
+/** A server as a host's configuration has it: a program, an address, or neither where only the host can reach it. */
 export interface ProbedServer {
   readonly name: string
-  readonly start: {
-    readonly words: readonly string[]
-    readonly env: Readonly<Record<string, string>>
-    readonly cwd: string | undefined
-  } | null
+  readonly start:
+    | {
+        readonly words: readonly string[]
+        readonly env: Readonly<Record<string, string>>
+        readonly cwd: string | undefined
+      }
+    | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+    | null
 }
 
 export interface Health {
@@ -24,41 +27,47 @@ export class McpProbes {
   readonly #env: Env
   readonly #clock: Clock
   readonly #kept = new Map<string, Health>()
-  #asking: Promise<void> | undefined
+  /** By name of server. */
+  readonly #asking = new Map<string, Promise<void>>()
+  #active = 0
 
   constructor(env: Env, clock: Clock) {
     this.#env = env
     this.#clock = clock
   }
 
-  /** What is known of each, of this moment or of a few seconds ago. */
-  async health(servers: readonly ProbedServer[], keptMs: number): Promise<ReadonlyMap<string, Health>> {
-    const isOld = (name: string): boolean => {
-      const known = this.#kept.get(name)
-      return (
-        known === undefined ||
-        this.#clock.wallMs() - known.checkedMs >= keptMs ||
-        known.checkedMs > this.#clock.wallMs()
-      )
-    }
-    if (this.#asking !== undefined) await this.#asking
-    const due = servers.filter(({ name }) => isOld(name))
-    if (due.length > 0) {
-      this.#asking = this.#probeAll(due).finally(() => {
-        this.#asking = undefined
-      })
-      await this.#asking
-    }
+  /** What is known of each, of this moment or of a few seconds ago. Waits for the `needed` ones alone: one that hangs is in the way of no other. */
+  async health(
+    servers: readonly ProbedServer[],
+    keptMs: number,
+    needed: readonly string[] = servers.map(({ name }) => name),
+  ): Promise<ReadonlyMap<string, Health>> {
+    const due = servers.filter(({ name }) => needed.includes(name) && this.#isOld(name, keptMs))
+    await Promise.all(due.map((server) => this.#ask(server)))
     return new Map(servers.map(({ name }) => [name, this.#kept.get(name) ?? UNKNOWN]))
   }
 
-  async #probeAll(servers: readonly ProbedServer[]): Promise<void> {
-    const waiting = [...servers]
-    const next = async (): Promise<void> => {
-      for (let server = waiting.shift(); server !== undefined; server = waiting.shift())
-        this.#kept.set(server.name, await this.#probe(server))
+  #isOld(name: string, keptMs: number): boolean {
+    const known = this.#kept.get(name)
+    const nowMs = this.#clock.wallMs()
+    return known === undefined || nowMs - known.checkedMs >= keptMs || known.checkedMs > nowMs
+  }
+
+  async #ask(server: ProbedServer): Promise<void> {
+    const { name } = server
+    const asking = this.#asking.get(name) ?? this.#inTurn(server).finally(() => this.#asking.delete(name))
+    this.#asking.set(name, asking)
+    await asking
+  }
+
+  async #inTurn(server: ProbedServer): Promise<void> {
+    while (this.#active >= MCP_PROBES_AT_ONCE) await Promise.race(this.#asking.values())
+    this.#active += 1
+    try {
+      this.#kept.set(server.name, await this.#probe(server))
+    } finally {
+      this.#active -= 1
     }
-    await Promise.all(Array.from({ length: MCP_PROBES_AT_ONCE }, next))
   }
 
   async #probe({ start }: ProbedServer): Promise<Health> {
@@ -71,15 +80,7 @@ export class McpProbes {
     })
     if (start === null) return found('unknown')
     const { Client } = await import('@modelcontextprotocol/client')
-    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
-    const [command = '', ...args] = start.words
-    const transport = new StdioClientTransport({
-      command,
-      args,
-      env: { ...cleaned(this.#env), ...start.env },
-      ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
-      stderr: 'ignore',
-    })
+    const transport = await this.#transport(start)
     const client = new Client({ name: 'heimdall', version: '1' })
     const over = new AbortController()
     const timer = clock.after(MCP_PROBE_MS, () => over.abort())
@@ -93,6 +94,22 @@ export class McpProbes {
       timer.cancel()
       await client.close()
     }
+  }
+
+  async #transport(start: NonNullable<ProbedServer['start']>) {
+    if ('url' in start) {
+      const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+      return new StreamableHTTPClientTransport(new URL(start.url), { requestInit: { headers: start.headers } })
+    }
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+    const [command = '', ...args] = start.words
+    return new StdioClientTransport({
+      command,
+      args,
+      env: { ...cleaned(this.#env), ...start.env },
+      ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
+      stderr: 'ignore',
+    })
   }
 }
 

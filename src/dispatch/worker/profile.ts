@@ -33,10 +33,11 @@ export interface ProfileSources {
 export async function gatherProfile(
   of: ProfileSources,
   keptMs: number,
+  needed?: readonly string[],
 ): Promise<Omit<Announce, 'state' | 'seq' | 'running'>> {
   const servers = of.servers()
   const [health, tree, repository] = await Promise.all([
-    of.probes.health(servers, keptMs),
+    of.probes.health(servers, keptMs, needed),
     lookAtWorktree(of.project, of.env, GIT_AT_START_MS),
     repositoryIds(of.project, of.env),
   ])

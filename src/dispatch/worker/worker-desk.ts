@@ -43,8 +43,8 @@ export interface DeskOptions {
   readonly instanceId: string
   readonly maxConcurrent: number
   readonly execution: Execution
-  /** What the worker is, without what the desk itself knows; servers that were asked longer ago than this are asked again. */
-  readonly profile: (keptMs: number) => Promise<Omit<Announce, 'state' | 'seq' | 'running'>>
+  /** What the worker is; of the needed servers, or all, those that were asked longer ago than this are asked again. */
+  readonly profile: (keptMs: number, needed?: readonly string[]) => Promise<Omit<Announce, 'state' | 'seq' | 'running'>>
   readonly newId: () => string
   readonly note: (line: string) => void
 }
@@ -153,7 +153,8 @@ export class WorkerDesk {
     if (known !== undefined) return known
     const contract = byOwnClock(asked.contract, room.clock.wallMs())
     // What is open is asked for behind the probe, which may have taken long.
-    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS), this.open())
+    const { required_mcp: needed } = contract.requirements
+    const announce = this.#announceWith(await this.#options.profile(MCP_PROBE_KEPT_MS, needed), this.open())
     this.#said = announce
     const refusal = refusalOf(contract, announce, room.clock.wallMs())
     const { assignment, isNew } = await changeAsOther(room, SYSTEM, ({ rows, now }) => {
@@ -355,7 +356,7 @@ export class WorkerDesk {
   /** What failed while a server that it needs is gone has most likely failed for that. */
   async #withServers({ requirements }: TaskDispatch, result: TaskResult): Promise<TaskResult> {
     if (result.status !== 'error' || result.error === null || requirements.required_mcp.length === 0) return result
-    const { mcp_health: health } = await this.#options.profile(0)
+    const { mcp_health: health } = await this.#options.profile(0, requirements.required_mcp)
     const gone = requirements.required_mcp.filter((name) => health[name] !== 'ok')
     if (gone.length === 0) return result
     const summary = `${result.error.summary}; required MCP servers that no longer answer: ${gone.join(', ')}`
