@@ -20,7 +20,6 @@ import { FrameReader } from '../wire/reader.ts'
 import { pidBeside } from '../wire/session-paths.ts'
 import { EventQueue } from './event-queue.ts'
 import { type SessionEvent, StreamPosition } from './events.ts'
-import { requestFor } from './early-tags.ts'
 import { type Endpoint, nameOf, openLine } from './endpoint.ts'
 import { type SendOptions, type Sent, sendText } from './send.ts'
 
@@ -222,7 +221,7 @@ export class SessionConnection {
 
   /** What a host's hook knows of the agent in the session; it counts more than what the screen looks like. */
   report(report: Report): Promise<void> {
-    return this.#write([requestFor(this.endpoint, 'report', encodeJson('report', report))])
+    return this.#write([encodeJson('report', report)])
   }
 
   close(): void {
@@ -252,7 +251,7 @@ export class SessionConnection {
         },
         mayBeRefused: request === 'rename',
       })
-      this.#write([requestFor(this.endpoint, request, encodeFrame(request, payload))]).catch(reject)
+      this.#write([encodeFrame(request, payload)]).catch(reject)
     })
   }
 

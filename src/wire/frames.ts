@@ -27,8 +27,6 @@ interface FrameEntry {
   readonly payload: string
   /** Not in seed 001: sent only to clients that asked for it. Requests of ours begin at 0x40, behind any that the seed may get. */
   readonly added?: true
-  /** The tag of this request in sessions that were started before it moved; never given to another frame. */
-  readonly earlyTag?: number
 }
 
 const table = <const T extends Record<string, FrameEntry>>(entries: T): T => entries
@@ -47,7 +45,6 @@ export const FRAMES = table({
     size: 'ignored',
     payload: 'empty',
     added: true,
-    earlyTag: 0x06,
   },
   report: {
     tag: 0x41,
@@ -56,7 +53,6 @@ export const FRAMES = table({
     size: { min: 2 },
     payload: 'JSON: what a host hook saw',
     added: true,
-    earlyTag: 0x07,
   },
   detach: { tag: 0x42, sender: 'client', label: 'DETACH', size: 'ignored', payload: 'empty', added: true },
   rename: {
