@@ -59,6 +59,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   'heimdall task list': [],
   'heimdall task show': ['T-1'],
   'heimdall task explain': ['T-1'],
+  'heimdall task diff': ['T-1'],
   'heimdall peers list': [],
   'heimdall diff': ['amber-otter'],
   'heimdall worktree list': [],
@@ -109,7 +110,7 @@ const ALSO: readonly (readonly [bin: string, ...words: string[]])[] = [
 
 /** Every command that writes, starts something, or takes part in a run or a host. */
 const WRITES =
-  /^(?:heimdall (?:run|snooze|up|open|demo|send|kill|clean|watch|merge|init|uninstall|hook|deny|trust|trust remove|config set|protocol init|protocol demo|brief build|gate to-message)|hm (?:run|detach|rename|report|pipe|record|export)|heimdall symbol (?:set|remove|import)|heimdall fact (?:set|remove)|heimdall capsule (?:write|hydrate)|heimdall-task-result done|heimdall tokens (?:log|baseline)|heimdall claim(?: release| takeover| wait| renew| reap)?|heimdall-claim heartbeat|heimdall agent (?:add|end|revoke|reinstate)|heimdall note (?:send|read|ack)|bb-init|bb agent (?:register|heartbeat|reserve|release|send|read|ack)|heimdall-haid (?:spawn|register|heartbeat|revoke|reinstate)|heimdall task (?:add|cancel|retry|answer|start|done)|heimdall worker (?:start|announce|drain|serve)|heimdall peers check|heimdall guard (?:install|uninstall|run)|heimdall worktree remove|heimdall fleet (?:create|join|leave|invite|expel|remove|export|import|link)|heimdall policy init|sub approvals (?:allow|deny)|heimdall mcp (?:import|restore|shim|pins approve|pins remove|secrets add|secrets remove)|heimdall runs (?:prune|reindex)|sub run)$/
+  /^(?:heimdall (?:run|snooze|up|open|demo|send|kill|clean|watch|merge|init|uninstall|hook|deny|trust|trust remove|config set|protocol init|protocol demo|brief build|gate to-message)|hm (?:run|detach|rename|report|pipe|record|export)|heimdall symbol (?:set|remove|import)|heimdall fact (?:set|remove)|heimdall capsule (?:write|hydrate)|heimdall-task-result done|heimdall tokens (?:log|baseline)|heimdall claim(?: release| takeover| wait| renew| reap)?|heimdall-claim heartbeat|heimdall agent (?:add|end|revoke|reinstate)|heimdall note (?:send|read|ack)|bb-init|bb agent (?:register|heartbeat|reserve|release|send|read|ack)|heimdall-haid (?:spawn|register|heartbeat|revoke|reinstate)|heimdall task (?:add|cancel|retry|answer|start|done|merge|pr|discard|reply)|heimdall worker (?:start|announce|drain|serve)|heimdall peers check|heimdall guard (?:install|uninstall|run)|heimdall worktree remove|heimdall fleet (?:create|join|leave|invite|expel|remove|export|import|link)|heimdall policy init|sub approvals (?:allow|deny)|heimdall mcp (?:import|restore|shim|pins approve|pins remove|secrets add|secrets remove)|heimdall runs (?:prune|reindex)|sub run)$/
 
 test('the tables above hold every command, each in one of them', async () => {
   const names = (await allCommands()).map(({ spec }) => spec.names[0])
