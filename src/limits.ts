@@ -954,6 +954,9 @@ export const DISPATCH_BRIEF_BYTES_MAX = 256 << 10
 export const DISPATCH_NAMES_MAX = 64
 /** One text of a result: a step, a reason, a summary. */
 export const DISPATCH_TEXT_CHARS_MAX = 16 << 10
+
+/** The description of a pull request that `task pr` opens. */
+export const PR_BODY_BYTES_MAX = 32 << 10
 /** A result is kept in a row, and sent whole with every look at it; what is larger goes to a file, and the result says so. */
 export const DISPATCH_REPLY_BYTES_MAX = 256 << 10
 /** Of a text that went to a file, what still stands in the result. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { mergeOrder } from '../../src/dispatch/review.ts'
 import { compareUrl } from '../../src/spine/worktrees/pull-request.ts'
+import { PR_BODY_BYTES_MAX } from '../../src/limits.ts'
 import type { Json } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
 import { DONE, type Fleet, fleet } from './dispatch-kit.ts'
@@ -161,11 +162,34 @@ test('a pull request: pushed, opened by gh where it is installed, else the page;
     code: 1,
     data: { pr: null, failure: 'gh ended with 4: no token' },
   })
-  const opened = await pr('echo "$@" > "$HOME/gh-args"; echo https://github.com/o/r/pull/7')
+  const opened = await pr('printf "%s\\n" "$@" > "$HOME/gh-args"; echo https://github.com/o/r/pull/7')
   expect(opened).toMatchObject({ code: 0, data: { pr: 'https://github.com/o/r/pull/7', failure: null } })
-  expect(readFileSync(join(project.home, 'gh-args'), 'utf8')).toContain('pr create --head heimdall/w-')
+  expect(readFileSync(join(project.home, 'gh-args'), 'utf8')).toContain('pr\ncreate\n--head\nheimdall/w-')
   expect(project.git('--git-dir', bare, 'branch', '--list')).toContain('heimdall/w-')
   expect(await shown(project, 'T-1')).toMatchObject({ review: 'proposed', pr: 'https://github.com/o/r/pull/7' })
+})
+
+test('the description of a pull request is the reply without its secrets, cut to what a program takes as an argument', async () => {
+  const project = fleet()
+  const secret = `ghp_${'aB3dE6gH9'.repeat(4)}`
+  const reply = `The token is ${secret}. ${'é'.repeat(100_000)}`
+  writeFileSync(join(project.home, 'reply.json'), JSON.stringify({ status: 'done', tokens_spent: 7, reply }))
+  await project.worker('w', `${commits('a.txt', 'a')}; cp "$HOME/reply.json" "$HEIMDALL_RESULT_FILE"`)
+  expect(await project.send('x', ['--id', 'T-1'])).toMatchObject({ state: 'done' })
+  const bare = join(project.home, 'github.com', 'o', 'r.git')
+  project.git('init', '-q', '--bare', bare)
+  project.git('remote', 'add', 'origin', bare)
+  const bin = join(project.home, 'bin')
+  mkdirSync(bin)
+  const script =
+    '#!/bin/sh\nfor body; do :; done; printf %s "$body" > "$HOME/body"; echo https://github.com/o/r/pull/7\n'
+  writeFileSync(join(bin, 'gh'), script, { mode: 0o755 })
+  const env = { PATH: `${bin}:${process.env['PATH']}` }
+  expect((await project.run('heimdall', ['task', 'pr', 'T-1', '--json'], { env })).code).toBe(0)
+  const body = readFileSync(join(project.home, 'body'), 'utf8')
+  expect(body).toMatch(/^The token is .*é\n\n\(cut\)$/s)
+  expect(body).not.toContain(secret)
+  expect(Buffer.byteLength(body)).toBeLessThan(PR_BODY_BYTES_MAX + 10)
 })
 
 test.each([

@@ -1,6 +1,8 @@
 // heimdall task diff, merge, pr, discard, reply: what becomes of the work of a task that has ended.
+import { StringDecoder } from 'node:string_decoder'
 import type { Coordination } from '../../coordination/coordination.ts'
 import { lastResult } from '../../dispatch/parking.ts'
+import { redactText } from '../../dispatch/redacted.ts'
 import {
   mergeOrder,
   putReview,
@@ -13,6 +15,7 @@ import {
 import { listDispatched, type ShownTask, showTask } from '../../dispatch/tasks.ts'
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { escapeControls, escapeText, printable } from '../../ids.ts'
+import { PR_BODY_BYTES_MAX } from '../../limits.ts'
 import { quoted } from '../../quoted.ts'
 import { gitIn } from '../../spine/worktrees/git.ts'
 import { branchToPropose, type Merged, mergeWorktree } from '../../spine/worktrees/merge.ts'
@@ -182,6 +185,13 @@ async function mergeTasks(
   }
 }
 
+/** An argument of a program has at most 128 KiB, and the description of a pull request on GitHub 65,536 characters. */
+function descriptionOf(reply: string): string {
+  const bytes = Buffer.from(redactText(reply))
+  if (bytes.byteLength <= PR_BODY_BYTES_MAX) return bytes.toString('utf8')
+  return `${new StringDecoder('utf8').write(bytes.subarray(0, PR_BODY_BYTES_MAX))}\n\n(cut)`
+}
+
 async function proposeTask(
   context: Context,
   db: Coordination,
@@ -198,7 +208,7 @@ async function proposeTask(
     branch,
     into,
     title: flags.title ?? shown.task.title,
-    body: typeof reply === 'string' ? reply : '',
+    body: typeof reply === 'string' ? descriptionOf(reply) : '',
   })
   const { remote, url, compare, failure } = proposed
   if (url !== null) await putReview(db, taskId, { state: 'proposed', into, pr: url })
@@ -262,7 +272,9 @@ export const commands: readonly Command[] = [
     names: ['heimdall task pr'],
     changes: true,
     summary: 'Push the branch of a task, and open a pull request',
-    about: 'With gh or glab where it is installed; otherwise prints the page on which you open it.',
+    about:
+      'With gh or glab where it is installed; otherwise prints the page on which you open it. The reply of the agent ' +
+      'becomes the description, without what looks like a secret.',
     args: [taskArg],
     flags: { ...reviewFlags, title: { value: 'TEXT', help: 'title; default: that of the task' } },
     examples: { 'heimdall task pr T-9': 'pushes the branch of T-9 and opens a pull request for it' },
