@@ -1,6 +1,6 @@
 // One command from an idea to a diff: a worker is offered and remembered, queued tasks are brought to it, and the result says what to do next.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { launcher } from '../support/programs.ts'
@@ -69,17 +69,32 @@ test('without a worker, task add asks which to start, starts it, waits, and name
   expect((await project.run('heimdall', ['task', 'merge', 'T-1'])).code).toBe(0)
   expect(project.git('show', '--stat', 'main')).toContain('hi-')
 
-  const { process: worker } = JSON.parse(readFileSync(addressFile(project.home, 'workers', 'claude'), 'utf8')) as {
-    process: string
+  const killWorker = (): void => {
+    const { process: worker } = JSON.parse(readFileSync(addressFile(project.home, 'workers', 'claude'), 'utf8')) as {
+      process: string
+    }
+    process.kill(Number(worker.split(' ')[1]), 'SIGKILL')
   }
-  process.kill(Number(worker.split(' ')[1]), 'SIGKILL')
-  const again = await project.run(
-    'heimdall',
-    ['task', 'add', 'Once more', '--id', 'T-2', '--wait', '--timeout', '60s'],
-    { env },
-  )
-  expect(again.stderr).toContain('starting worker claude: claude --permission-mode acceptEdits')
-  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('T-2 is ready for review')])
+  killWorker()
+  // Not by an agent, or by any program that has no terminal.
+  const unseen = await project.run('heimdall', ['task', 'add', 'Once more', '--id', 'T-2'], { env })
+  expect(unseen.stderr).toContain('no worker is started: that needs a human at a terminal')
+  expect(unseen.stderr).not.toContain('starting worker')
+  const add = (id: string) => [...closing, ...launcher('heimdall'), 'task', 'add', 'Again', '--id', id]
+  const again = ownTerminal([...add('T-3'), '--wait', '--timeout', '60s'], { cwd: project.root, env })
+  expect(await again.ended, again.written()).toBe(0)
+  expect(again.written()).toContain('starting worker claude: claude --permission-mode acceptEdits')
+  expect(again.written()).toContain('T-3 is ready for review')
+
+  // A worker that does not start leaves the task queued, and the command says so.
+  killWorker()
+  const choice = join(dirname(dirname(addressFile(project.home, 'workers', 'claude'))), 'worker-choice.json')
+  writeFileSync(choice, JSON.stringify({ name: 'claude', slots: 1, command: ['no-such-agent'] }))
+  const failed = ownTerminal(add('T-4'), { cwd: project.root, env })
+  expect(await failed.ended, failed.written()).toBe(0)
+  expect(failed.written()).toContain('warning: worker claude did not start')
+  expect(failed.written()).toContain('T-4 is queued')
+  expect(await project.json(['task', 'show', 'T-4'])).toMatchObject({ state: expect.stringMatching(/queued|parked/) })
 })
 
 test('--wait takes over when the process that sends tasks is killed, and explain says which one does', async () => {

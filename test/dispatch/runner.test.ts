@@ -280,6 +280,18 @@ test('what the runtime denied its agent is not done, also where a repair turn fo
   expect(await many.run(many.frames(init(), final({ permission_denials: [...flood, 'none', {}] })))).toMatchObject({
     error: { code: 'permission_denied', summary: expect.stringMatching(/^.{0,1100} and 196 more$/) as string },
   })
+  const commit = (command: string): object => final({ permission_denials: [denial('Bash', { command })] })
+  const committing = `git add -A && git commit -m "$(cat <<'EOF'\nAdd it; done\nEOF\n)"`
+  for (const [command, status] of [
+    [committing, 'done'],
+    [`${committing} && npm test`, 'error'],
+  ] as const) {
+    const at = stand()
+    const script = `echo "$@" > '${at.dir}/args'; ${at.frames(init(), commit(command))}`
+    expect(await at.run(script, { hasWorktree: true })).toMatchObject({ status })
+    // The permissions of the worker are those that it was started with.
+    expect(readFileSync(join(at.dir, 'args'), 'utf8')).not.toContain('--allowed')
+  }
   const codex = stand()
   const declined = { type: 'command_execution', command: 'touch x', status: 'declined' }
   expect(

@@ -7,7 +7,7 @@ import { orchestratedBy } from '../../dispatch/peers.ts'
 import { sendTask } from '../../dispatch/send-task.ts'
 import { lackOfWorkers, showTask } from '../../dispatch/tasks.ts'
 import { HeimdallError } from '../../errors.ts'
-import { printable } from '../../ids.ts'
+import { escapeControls, printable } from '../../ids.ts'
 import { quoted } from '../../quoted.ts'
 import type { Answer, Context, InputOf } from '../command.ts'
 import { withStore } from '../coordination-store.ts'
@@ -50,7 +50,14 @@ async function findWorker(context: Context, db: Coordination, taskId: string, fl
   const isAlone = membershipIn(db.store) === undefined
   if ((isAsked || (running.length === 0 && (isAlone || lack !== undefined))) && flags.worker === undefined) {
     const { offerWorker } = await import('./worker-offer.ts')
-    if (await offerWorker(context, dir, running, isAsked)) return
+    try {
+      if (await offerWorker(context, dir, running, isAsked)) return
+    } catch (error) {
+      // The task is queued by now; to fail here would have the caller add it a second time.
+      if (!(error instanceof HeimdallError)) throw error
+      context.note(`warning: ${error.message}; ${escapeControls(taskId)} is queued and waits for a worker`)
+      if (error.hint !== undefined) context.note(`hint: ${error.hint}`)
+    }
   }
   if (lack === 'none')
     context.note('no worker is known here yet, and the task waits for one: heimdall worker start -- COMMAND')

@@ -9,6 +9,7 @@ import { localPeers } from '../../dispatch/peers.ts'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls } from '../../ids.ts'
 import { TASK_LOOK_MS, WORKER_START_MS } from '../../limits.ts'
+import { whoActs } from '../../person.ts'
 import { quoted } from '../../quoted.ts'
 import { isCommand } from '../../sessions/command.ts'
 import { readFileIfThere } from '../../storage/atomic-file.ts'
@@ -38,7 +39,10 @@ const HOSTS: readonly {
     program: 'claude',
     title: 'Claude Code',
     permissions: [
-      { what: 'edit files in its worktree', words: ['--permission-mode', 'acceptEdits'] },
+      {
+        what: 'edit files in its worktree, and commit them (git add, git commit, and the git hooks that these run)',
+        words: ['--permission-mode', 'acceptEdits', '--allowedTools=Bash(git add:*),Bash(git commit:*)'],
+      },
       { what: 'edit files and run any command without asking', words: ['--permission-mode', 'bypassPermissions'] },
       { what: 'only what its own settings allow', words: [] },
     ],
@@ -65,13 +69,18 @@ const IDLE = '30m'
 
 const choicePath = (dir: string): string => join(dir, 'worker-choice.json')
 
-/** True when a worker takes tasks now. Asks only a human at a terminal. */
+/** True when a worker takes tasks now. Starts one only for a human: an agent must not choose the permissions of another. */
 export async function offerWorker(
   context: Context,
   dir: string,
   running: readonly string[],
   isAsked: boolean,
 ): Promise<boolean> {
+  const acting = whoActs()
+  if (!acting.person) {
+    context.note(`no worker is started: that needs a human at a terminal (${acting.reason})`)
+    return false
+  }
   const known = isAsked ? undefined : choiceSchema.safeParse(readJsonIfThere(choicePath(dir))).data
   const choice = known ?? (await asked(context))
   if (choice === undefined || running.includes(choice.name)) return choice !== undefined

@@ -5,10 +5,8 @@ import { countOf, textOf } from './runtime-lines.ts'
 import type { Denial, RuntimeInit, StreamingRuntime, RuntimeTurn, TurnEnd } from './runtime.ts'
 
 export const claude: StreamingRuntime = {
-  argv: ({ command, jsonSchema, hasWorktree }) => [
+  argv: ({ command, jsonSchema }) => [
     ...command,
-    // Asked for by the brief, and of no effect outside of its worktree.
-    ...(hasWorktree ? ['--allowedTools=Bash(git add:*),Bash(git commit:*)'] : []),
     '-p',
     '--output-format',
     'stream-json',

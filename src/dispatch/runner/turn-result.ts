@@ -69,9 +69,11 @@ interface Conversation {
 export function resultOfTurn(
   order: Order,
   end: TurnEnd,
-  { usage, spent, toolCalls, denied }: Conversation,
+  { usage, spent, toolCalls, denied: allDenied }: Conversation,
   fault: string | undefined,
 ): TaskResult {
+  // `task merge` commits what the agent was not permitted to commit.
+  const denied = order.hasWorktree ? allDenied.filter((one) => !isCommit(one)) : allDenied
   const common = {
     ...measured(usage, spent),
     task_id: order.taskId,
@@ -115,6 +117,12 @@ export function resultOfTurn(
   if (order.replySchema === 'json')
     return resultOf({ ...common, status: 'done', reply: end.structured, schema_valid: true })
   return structuredResult(common, end.structured as Record<string, unknown>)
+}
+
+/** True for a shell command that runs only git add and git commit. */
+function isCommit({ target }: Denial): boolean {
+  const unquoted = target.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'/gs, '')
+  return unquoted.split(/[;&|\n]+/).every((part) => /^\s*git (?:add|commit)(?:\s|$)/.test(part))
 }
 
 /** So many calls are named; the rest is counted. Names and targets are the agent's words, and a result has bounds. */

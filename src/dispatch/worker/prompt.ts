@@ -31,7 +31,11 @@ export function promptFor(
         ]),
     ...(deadline === null ? [] : [`deadline: ${deadline}`]),
     ...(task.scopes.length === 0 ? [] : [`you hold: ${task.scopes.join(', ')}; write nowhere else.`]),
-    ...(hasWorktree ? ['commit: Commit your work with a message that says what changes. Do not push.'] : []),
+    ...(hasWorktree
+      ? [
+          'commit: Commit your work with a message that says what changes; if that is not permitted, leave it uncommitted. Do not push.',
+        ]
+      : []),
     `reply: ${REPLY[task.reply_schema]}`,
     '',
     brief,
