@@ -124,6 +124,9 @@ test('help of what there is not offers what was meant, and nothing that only has
 test('the exit codes of contract names are told beside ours', async () => {
   const { stdout } = await run('heimdall', 'help', 'exit-codes')
   expect(stdout).toMatch(/\(hm, [^\n]*\n[^]*SESSION_NOT_FOUND +1 in place of 3: /)
+  expect(stdout).toMatch(/^ +2 in place of 3 to 8 [^]*heimdall-claim/m)
+  expect(stdout).toMatch(/^ +3 for STORE_CORRUPT +heimdall-blackboard/m)
+  expect(stdout).toMatch(/^ +1 in place of 2 to 130 +bb, bb-init$/m)
 })
 
 test.each(['events tail', 'watch'])('help of %s says one thing of --json: that it prints lines', async (command) => {

@@ -5,7 +5,7 @@ import { ABOUT, allCommands } from '../../src/cli/nouns.ts'
 
 const COMMANDS = await allCommands()
 import { MANNERS } from '../../src/cli/manners.ts'
-import { exitCodeRows } from '../../src/cli/render/exit-codes.ts'
+import { exitCodeRows, launcherExitRows } from '../../src/cli/render/exit-codes.ts'
 import { flagHelp, flagLabel, synopsis } from '../../src/cli/render/help.ts'
 import { GLOBAL_FLAGS } from '../../src/cli/parse.ts'
 import { CONFIG_KEYS } from '../../src/config.ts'
@@ -61,6 +61,12 @@ export function cliPage(): string {
     '| code | means |',
     '|--:|---|',
     ...exitCodeRows().map(([code, meaning]) => `| ${code} | ${meaning} |`),
+    '',
+    'Launchers with exit codes of their own, for errors without one in `heimdall help exit-codes`:',
+    '',
+    '| code | launchers |',
+    '|---|---|',
+    ...launcherExitRows().map(([rule, launchers]) => `| ${rule} | ${launchers} |`),
     '',
     '## Flags of every command',
     '',

@@ -3,7 +3,7 @@ import { CONFIG_KEYS } from '../../config.ts'
 import { ERRORS } from '../../errors.ts'
 import { command, type Command } from '../command.ts'
 import { allCommands } from '../nouns.ts'
-import { contractExitRows, exitCodeRows } from '../render/exit-codes.ts'
+import { contractExitRows, exitCodeRows, launcherExitRows } from '../render/exit-codes.ts'
 import { renamed } from '../renames.ts'
 import { foldText } from '../render/fold.ts'
 import { columns, helpFor } from '../render/help.ts'
@@ -18,6 +18,9 @@ const TOPICS: Readonly<Record<string, () => string>> = {
       '',
       'The launchers of the seed contracts (hm, bb, heimdall-*) have codes of their own for these errors:',
       ...columns(contractExitRows()),
+      '',
+      'All other errors of these launchers:',
+      ...columns(launcherExitRows()),
     ].join('\n'),
   environment: () =>
     [

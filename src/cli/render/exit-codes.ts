@@ -1,5 +1,6 @@
 // The table of exit codes, shown by `heimdall help exit-codes` and in docs/cli.md.
 import { ERRORS, EXIT } from '../../errors.ts'
+import { MANNERS } from '../manners.ts'
 
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done',
@@ -24,4 +25,18 @@ export function contractExitRows(): [string, string][] {
   return Object.entries(ERRORS).flatMap(([code, entry]): [string, string][] =>
     'seedExit' in entry ? [[code, `${entry.seedExit} in place of ${entry.exit}: ${entry.means}`]] : [],
   )
+}
+
+/** What the launchers do with all other exit codes; launchers with the same rule share a row. */
+export function launcherExitRows(): [string, string][] {
+  const rows = new Map<string, string[]>()
+  const add = (rule: string, name: string): void => void rows.set(rule, [...(rows.get(rule) ?? []), name])
+  const codes = Object.values(EXIT).filter((code) => code !== EXIT.ok)
+  for (const [name, { errorExit, exits }] of Object.entries(MANNERS)) {
+    for (const [code, exit] of Object.entries(exits ?? {})) add(`${exit} for ${code}`, name)
+    const changed = codes.filter((code) => errorExit !== undefined && errorExit(code) !== code)
+    const [from, to] = [Math.min(...changed), Math.max(...changed)]
+    if (changed.length > 0) add(`${errorExit?.(to)} in place of ${from} to ${to}`, name)
+  }
+  return [...rows].map(([rule, names]) => [rule, names.join(', ')])
 }
