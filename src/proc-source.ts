@@ -33,6 +33,8 @@ export const procSource: ProcessSource = {
   lookAside: () => Promise.resolve(table),
   scanMs: TREE_SCAN_MS,
   startTolerance: 0,
+  // USER_HZ is 100 on every architecture that Node.js supports.
+  tickMs: 10,
   markedScript:
     'for f in $(grep -lsa -e "$1" /proc/[0-9]*/environ 2>/dev/null); do f=${f#/proc/}; echo "${f%/environ}"; done',
   isReadingTerminal,

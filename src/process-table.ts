@@ -77,6 +77,8 @@ export interface ProcessSource {
   readonly scanMs: number
   /** Start times further apart than this are two processes. */
   readonly startTolerance: number
+  /** Milliseconds per unit of a start time. */
+  readonly tickMs: number
   /** Shell text that prints the pids of all processes that carry the environment entry `$1`, for those who outlive us. */
   readonly markedScript: string
   /** Whether this process, or one below it, stands still in a read of its terminal; false where the system does not tell. */

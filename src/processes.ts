@@ -83,6 +83,14 @@ export function isStartedAfter(one: ProcessId, other: ProcessId): boolean {
   return one.startTicks + source().startTolerance >= other.startTicks
 }
 
+/** Milliseconds since the process started, from the start of this one; undefined when this one cannot be found. */
+export function ageMsOf({ startTicks }: ProcessId): number | undefined {
+  const own = lookUnswayed().stat(process.pid)
+  return own === undefined
+    ? undefined
+    : process.uptime() * 1_000 + (own.startTicks - startTicks) * systemSource().tickMs
+}
+
 /** The command line as one may show it; empty for a process that is gone or not ours. */
 export function commandLine(pid: number): string {
   return lookAtProcesses().commandWords(pid).join(' ')

@@ -27,6 +27,7 @@ function sourceOf(environmentFlags: readonly string[]): ProcessSource {
     scanMs: TREE_SCAN_BY_PS_MS,
     // Whole seconds, which some systems work out anew each time from a clock that is corrected meanwhile.
     startTolerance: 2,
+    tickMs: 1_000,
     markedScript: markedScript(environmentFlags),
   }
 }

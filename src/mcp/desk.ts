@@ -18,7 +18,7 @@ import { rootOf, slug } from '../coordination/who/haid.ts'
 import { publish, takeIn } from '../coordination/frame.ts'
 import { KnownScopes } from '../coordination/claims/known-scopes.ts'
 import { placeOf } from '../coordination/who/place.ts'
-import { processRef } from '../coordination/who/process-ref.ts'
+import { ageMsOfRef, processRef } from '../coordination/who/process-ref.ts'
 import { readMachine } from '../coordination/moment.ts'
 import { roomOptions } from '../coordination/room-options.ts'
 import { storePath } from '../coordination/store-path.ts'
@@ -41,6 +41,8 @@ interface DeskOptions {
 }
 
 /** The server starts without touching the disk: a host starts every server it knows, and asks few of them. */
+type Origin = Pick<IdentifyOptions, 'process' | 'startedBy' | 'startedByAgeMs' | 'place'>
+
 export class Desk {
   readonly clock: Clock
   readonly randomBytes = randomBytes
@@ -48,7 +50,7 @@ export class Desk {
   readonly #options: DeskOptions
   readonly #owned = new Map<string, ClientIdentity>()
   readonly #news = new LedgerNews()
-  #where: Pick<IdentifyOptions, 'process' | 'startedBy' | 'place'> | undefined
+  #where: Omit<Origin, 'startedByAgeMs'> | undefined
   #room: Promise<Coordination> | undefined
   /** While the store cannot be written. */
   #reading: Coordination | undefined
@@ -191,7 +193,7 @@ export class Desk {
   }
 
   /** Looked up once, on the first call: where this server runs does not change. */
-  #origin(): Pick<IdentifyOptions, 'process' | 'startedBy' | 'place'> {
+  #origin(): Origin {
     const { pid } = this.#options
     const parent = readStat(pid)?.ppid
     this.#where ??= {
@@ -199,7 +201,8 @@ export class Desk {
       startedBy: parent === undefined ? undefined : processRef(parent),
       place: placeOf(pid),
     }
-    return this.#where
+    const { startedBy } = this.#where
+    return { ...this.#where, startedByAgeMs: startedBy === undefined ? undefined : ageMsOfRef(startedBy) }
   }
 
   /** Says that the identities of this connection are over, so that nobody waits for them. Their claims stay for whoever takes them up. */

@@ -51,22 +51,24 @@ async function call(
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${printable(name)}`)
   const desk = await openDesk()
   let haid: string | undefined
+  // Reported once: it must reach the client with an error too.
+  let lost: string | undefined
   try {
     const asked = input['client_identity']
     const label = typeof asked === 'string' ? asked : undefined
     const identity = await (tool.readOnly ? desk.identityToRead(client, label) : desk.identity(client, label))
     haid = identity.haid
     checkInput(tool, input)
-    const lost = await desk.lossOf(identity.actor, tool.readOnly)
+    lost = await desk.lossOf(identity.actor, tool.readOnly)
     const outcome = await tool.run({ desk, client, ...identity }, input)
     if (!tool.readOnly) await desk.publish(identity.haid)
-    return toResult(lost === undefined ? outcome : { ...outcome, data: { lost_claims: lost, ...outcome.data } })
+    return toResult({ ...outcome, data: { ...lostClaims(lost), ...outcome.data } })
   } catch (error) {
     if (!(error instanceof HeimdallError)) throw error
     const attributed = haid ?? desk.attributed(client, error)
     return toResult({
       refused: true,
-      data: { ...errorData(error), ...(attributed === undefined ? {} : { haid: attributed }) },
+      data: { ...lostClaims(lost), ...errorData(error), ...(attributed === undefined ? {} : { haid: attributed }) },
     })
   }
 }
@@ -77,6 +79,8 @@ function clientOf(context: unknown): string | undefined {
   const name = typeof info === 'object' && info !== null && 'name' in info ? info.name : undefined
   return typeof name === 'string' ? name : undefined
 }
+
+const lostClaims = (lost: string | undefined): Data => (lost === undefined ? {} : { lost_claims: lost })
 
 function errorData({ code, message, hint }: HeimdallError): Data {
   return { error: code, detail: message, ...(hint === undefined ? {} : { hint }) }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { type Coordination, openCoordination } from '../../src/coordination/coordination.ts'
+import { readMachine } from '../../src/coordination/moment.ts'
 import { listEvents } from '../../src/coordination/protocol.ts'
 import { startTask } from '../../src/coordination/tasks.ts'
 import { joinAsClient } from '../../src/coordination/who/clients.ts'
@@ -10,6 +11,7 @@ import { keysOf } from '../../src/coordination/who/key-files.ts'
 import { register, registerHaid, setRevoked } from '../../src/coordination/who/registration.ts'
 import { findProject } from '../../src/paths.ts'
 import { MINUTE, openRoom } from '../coordination/room.ts'
+import { silence } from '../coordination/silence.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { launcher } from '../support/programs.ts'
 import { temporaryProject, type TemporaryProject } from '../support/project.ts'
@@ -290,6 +292,25 @@ test('a restarted host takes up its claims without a collision with itself', asy
   expect(await history(project, 'INCURSION')).toEqual([])
 })
 
+test('a second window of a host, open all along, does not take up the claims of one that quit', async () => {
+  const project = temporaryProject()
+  const [file, ...args] = launcher('heimdall-ledger-mcp')
+  const host = async (): Promise<RawSession> => {
+    const session = new RawSession(project, { command: ['/bin/sh', '-c', '"$@"; exit', 'sh', file, ...args] })
+    await session.initialize('cursor')
+    return session
+  }
+  const [first, second] = [await host(), await host()]
+  const { haid } = (await first.call('make_claim', CLAIM)).data
+  await first.end()
+  expect(await second.call('make_claim', CLAIM)).toMatchObject({ isError: true, data: { error: 'collision' } })
+  expect(await second.call('release_claim', { haid })).toMatchObject({
+    isError: true,
+    data: { error: 'RELEASE_FORBIDDEN' },
+  })
+  expect(await standing(project)).toEqual([['cursor', 'evicted']])
+})
+
 test('release_claim with a HAID releases what the caller owns under it, or owned before', async () => {
   const project = temporaryProject()
   const first = await join(project, 'cursor')
@@ -327,6 +348,20 @@ test('seed 000, "Every tool result echoes the attributed HAID": errors too, also
   expect((await forger.call('release_claim')).data).toMatchObject({ error: 'IDENTITY_UNPROVEN', haid: own })
   await inRoom(project, (room) => setRevoked(room, { kind: 'human', name: 'ana' }, String(haid), true))
   expect((await cursor.call('read_claims')).data).toMatchObject({ error: 'AGENT_REVOKED', haid })
+})
+
+test('a displaced client is notified by a call that fails, once', async () => {
+  const project = temporaryProject()
+  const [cursor, copilot] = [await join(project, 'cursor'), await join(project, 'copilot')]
+  const { haid } = (await cursor.call('make_claim', CLAIM)).data
+  await silence(openRoom({ project, clock: systemClock, boot: readMachine().boot }), String(haid), 20)
+  const taken = await copilot.call('make_claim', { ...CLAIM, takeover_stale: true })
+  const foreign = { claim_id: taken.data['claim_id'] }
+  expect(await cursor.call('release_claim', foreign)).toMatchObject({
+    isError: true,
+    data: { error: 'RELEASE_FORBIDDEN', lost_claims: expect.stringContaining('now held by copilot') },
+  })
+  expect((await cursor.call('release_claim', foreign)).data).not.toHaveProperty('lost_claims')
 })
 
 test('a HAID and its key prove a client wherever it is started, once nobody runs under that name', async () => {

@@ -7,6 +7,7 @@ import { type Change, changeAsOther, isSecretOf, unknownAgent, unproven } from '
 import { rootOf, slug } from './haid.ts'
 import { aliasOf } from './registration.ts'
 import type { SecretKeeper } from './key-files.ts'
+import { sinceMs } from '../moment.ts'
 import type { ProcessRef } from './process-ref.ts'
 import { revokedClient, revokedError } from './revoked.ts'
 import type { Agent } from '../store.ts'
@@ -18,6 +19,8 @@ export interface ConnectedClient {
   readonly process: ProcessRef
   /** The client's process, which may start a server again. */
   readonly startedBy?: ProcessRef | undefined
+  /** Milliseconds since that process started, where this is known. */
+  readonly startedByAgeMs?: number | undefined
   /** What a call asks to be called, instead of the client's name. */
   readonly label?: string | undefined
 }
@@ -74,11 +77,25 @@ function freeHaid(
   return haid
 }
 
-/** A session of the same client that is over, and that this process or one that has ended started. */
+/**
+ * A session of the same client that is over. Either the same process started it, or the process that did has ended and
+ * the caller's was started after that session: a second window that was open all along is not its successor.
+ */
 export function isEarlier(room: Coordination, agent: Agent, connection: ConnectedClient): boolean {
   const { runtime } = agent
   if (runtime.client !== connection.client || !isOver(room, agent)) return false
-  return runtime.tree !== null && (runtime.tree === connection.startedBy || room.fateOf(runtime.tree) === 'gone')
+  if (runtime.tree === null) return false
+  return (
+    runtime.tree === connection.startedBy ||
+    (room.fateOf(runtime.tree) === 'gone' && isStartedSince(room, agent, connection))
+  )
+}
+
+function isStartedSince(room: Coordination, { beat, runtime }: Agent, { startedByAgeMs }: ConnectedClient): boolean {
+  if (startedByAgeMs === undefined) return false
+  const now = room.now()
+  const endedAgoMs = runtime.endedMs === null ? Number.POSITIVE_INFINITY : now.wallMs - runtime.endedMs
+  return startedByAgeMs < Math.min(sinceMs(beat.at, now), endedAgoMs)
 }
 
 /** An earlier session under this name of which nobody is left, with what it held. */

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs'
 import { bootId, UNKNOWN_BOOT } from '../../boot-id.ts'
 import { isErrno } from '../../errors.ts'
 import type { ProcessId } from '../../process-table.ts'
-import { isSame, lookUnswayed } from '../../processes.ts'
+import { ageMsOf, isSame, lookUnswayed } from '../../processes.ts'
 
 /** Boot and pid namespace, pid, start. Equal texts are the same process, and nothing else is. */
 export type ProcessRef = string
@@ -24,6 +24,12 @@ export function processIdOf(ref: ProcessRef): ProcessId | undefined {
   const [, pid, startTicks] = ref.split(' ').map(Number)
   if (pid === undefined || startTicks === undefined || Number.isNaN(pid) || Number.isNaN(startTicks)) return undefined
   return { pid, startTicks }
+}
+
+/** Milliseconds since the process started; undefined unless it runs here and now. */
+export function ageMsOfRef(ref: ProcessRef): number | undefined {
+  const id = processIdOf(ref)
+  return id === undefined || fateOf(ref) !== 'alive' ? undefined : ageMsOf(id)
 }
 
 /** Alive and gone are proved; of what ran under another boot, or in another container, nothing is known. */
