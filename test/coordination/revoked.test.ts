@@ -61,8 +61,8 @@ const OTHERS = new Set(
   mcp_pins_show mcp_secrets_add mcp_secrets_list mcp_secrets_remove mcp_shim message_schema message_validate
   next note_list open peers_check peers_list policy_compile policy_diff policy_explain policy_lint
   policy_replay policy_test protocol_demo protocol_log runs_list runs_reindex runs_show status
-  sub_approvals_allow sub_approvals_deny sub_approvals_list symbol_get symbol_list symbol_reverse
-  task_explain task_list task_show tokens_delta tokens_report top trust trust_list trust_remove up version
+  sub_approvals_allow sub_approvals_deny sub_approvals_list symbol_get symbol_list
+  task_diff task_explain task_list task_show tokens_delta tokens_report top trust trust_list trust_remove up version
   watch whoami why worktree_list
 `
     .trim()

@@ -317,6 +317,6 @@ test.each(['--otlp', '--out'])('%s into a folder that is not there is said in wo
   const { code, stderr } = await exporting(temporaryFolder(), [flag, 'nowhere/x.json'])
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringMatching(/^error: there is no folder .*nowhere to write to\nhint: .*\n$/),
+    stderr: expect.stringMatching(/^error: no folder .*nowhere to write to\nhint: .*\n$/),
   })
 })
