@@ -700,6 +700,8 @@ export const dispatchRequest = z.strictObject({
   priority: z.enum(['low', 'normal', 'high', 'urgent']).default('normal'),
   tokens_budget: z.int().positive().optional(),
   deadline: time.optional(),
+  /** Only this worker may have it; without one, any that has the repository. */
+  worker: z.string().min(1).optional(),
 })
 
 // ---- search: GET /api/search?q=

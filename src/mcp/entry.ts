@@ -86,7 +86,7 @@ function readOptions(words: readonly string[]): { cwd: string } | undefined {
     return { cwd: resolve(values.project ?? '.') }
   } catch (error) {
     if (isErrno(error, 'ENOENT')) {
-      process.stderr.write('error: the folder that this was called in is gone\nhint: name the project: --project DIR\n')
+      process.stderr.write('error: the working folder no longer exists\nhint: name the project: --project DIR\n')
       process.exitCode = EXIT.notFound
       return undefined
     }

@@ -163,7 +163,7 @@ test('our worker: a session that waits for a person is INPUT_REQUIRED, and an an
   const legacyCompat = { enabled: true }
   const old: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers)
-    if (init?.method === undefined || init.method === 'GET') headers.delete('A2A-Version')
+    if (init?.method === undefined || init.method === 'GET') headers.set('A2A-Version', '0.3')
     return fetchImpl(input, { ...init, headers })
   }
   for (const [version, how] of [

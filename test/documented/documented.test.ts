@@ -52,8 +52,11 @@ const WAYS: Ways = {
   'heimdall mcp secrets add': { see: 'github_token', type: 'a-value-of-its-own\r' },
 }
 
-/** Lines that take several machines: fleet-lines.test.ts. The demo's are played by test/demo. */
-const ELSEWHERE = /^heimdall fleet /
+/**
+ * Lines that take several machines: fleet-lines.test.ts. Those that name a task by the id that it got:
+ * dispatch/review.test.ts. The demo's are played by test/demo.
+ */
+const ELSEWHERE = /^heimdall (fleet |task (diff|reply|merge) t-)/
 
 const PAGES = [
   'README.md',

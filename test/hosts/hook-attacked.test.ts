@@ -57,7 +57,7 @@ test('an answer that nobody takes: a no is said by the exit code, and a yes by n
 test('more than a host may hand over is not kept, and answered with words', async () => {
   const project = temporaryProject()
   const line = `head -c ${HOOK_BYTES_MAX + 1} /dev/zero | ${HOOK}`
-  expect(shell(project, `${line} | grep -c 'handed over more than'`, '').code).toBe(0)
+  expect(shell(project, `${line} | grep -c 'the payload has more than'`, '').code).toBe(0)
   expect(shell(project, `${line} --strict`, '').code).toBe(2)
 })
 

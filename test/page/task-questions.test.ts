@@ -34,6 +34,8 @@ test('what the worker of a task asks is answered where it is seen, and the task 
   const dialog = page.getByRole('dialog', { name: 'Dispatch a task' })
   await dialog.getByLabel('Title').fill('Merge it')
   await dialog.getByLabel(/What is to be done/).fill('into the right branch')
+  // It announces no repository, so tasks of this one go to it only by name.
+  await dialog.getByLabel('Worker').fill('stock')
   await dialog.getByRole('button', { name: 'Dispatch', exact: true }).click()
 
   // Where everything that waits is.

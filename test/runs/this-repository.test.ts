@@ -129,7 +129,7 @@ test('cost sums what was measured by agent, by run and by time, and says what wa
   expect(piped.stdout).toBe(
     'AGENT\tIN\tCACHED\tOUT\tUSD\namber-otter\t1010\t20000\t305\t0.7500\nblue-heron\t7\t0\t3\t0.0000\ntotal\t1017\t20000\t308\t0.7500\n',
   )
-  expect(piped.stderr).toContain('not measured: 1 run of "calm-lynx"')
+  expect(piped.stderr).toContain('not measured: 1 run of calm-lynx')
   expect(piped.stderr).toContain('no price, tokens only: some-model')
   for (const [words, code] of [
     [['nosuch'], 3],

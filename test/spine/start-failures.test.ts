@@ -182,7 +182,7 @@ test('the folder that it is called in is gone: said before anything is started',
   const { code, stderr } = await runProgram(words, { cwd: project.path('sub'), env: project.env })
   expect({ code, stderr }).toEqual({
     code: 3,
-    stderr: expect.stringMatching(/^error: the folder that this was called in is gone\nhint: [^\n]+\n$/),
+    stderr: expect.stringMatching(/^error: the working folder no longer exists\nhint: [^\n]+\n$/),
   })
   await isNothingLeft(project)
   expect(await project.json(['agent', 'list'])).toEqual([])

@@ -262,7 +262,11 @@ test('what needs a folder says so in a line, with a stable code', async () => {
   ]
   for (const words of needs) {
     const { code, stderr } = await run(...words)
-    expect([words, code, stderr]).toEqual([words, expect.any(Number), expect.stringMatching(/^(error: )?.*is gone\n/)])
+    expect([words, code, stderr]).toEqual([
+      words,
+      expect.any(Number),
+      expect.stringMatching(/^(error: )?the working folder no longer exists\n/),
+    ])
     expect([words, stderr.trimEnd().split('\n').length, code === 0]).toEqual([words, 2, false])
   }
   const { stdout } = await run('heimdall', 'claim', 'list', '--json')
@@ -270,7 +274,7 @@ test('what needs a folder says so in a line, with a stable code', async () => {
   const server = await run('heimdall-ledger-mcp')
   expect([server.code, server.stderr]).toEqual([
     3,
-    expect.stringMatching(/^error: .*is gone\nhint: .*--project DIR\n$/),
+    expect.stringMatching(/^error: the working folder no longer exists\nhint: .*--project DIR\n$/),
   ])
 })
 

@@ -1,5 +1,5 @@
 // Dispatches a task: a title, what to do, and what it may cost.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ActDialog } from '../components/act-dialog.tsx'
 import { post } from '../data/client.ts'
@@ -13,9 +13,18 @@ export function DispatchDialog({ onClose }: { readonly onClose: () => void }): R
   const tokens = budget === '' ? undefined : Number(budget.replaceAll(/[ ,_]/g, ''))
   const isBudgetWrong = tokens !== undefined && !(Number.isInteger(tokens) && tokens > 0)
   const isReady = title.trim() !== '' && brief.trim() !== '' && !isBudgetWrong
+  const [worker, setWorker] = useState('')
+  const workers = useQuery(tasksQuery()).data?.workers ?? []
   const queries = useQueryClient()
   const { mutate, error } = useMutation({
-    mutationFn: () => post('tasks', { title, brief, priority, ...(tokens !== undefined && { tokens_budget: tokens }) }),
+    mutationFn: () =>
+      post('tasks', {
+        title,
+        brief,
+        priority,
+        ...(tokens !== undefined && { tokens_budget: tokens }),
+        ...(worker.trim() !== '' && { worker: worker.trim() }),
+      }),
     onSuccess() {
       void queries.invalidateQueries(tasksQuery())
       onClose()
@@ -47,6 +56,21 @@ export function DispatchDialog({ onClose }: { readonly onClose: () => void }): R
               <option key={each}>{each}</option>
             ))}
           </select>
+        </label>
+        <label className="labelled grow">
+          Worker
+          <input
+            className="field"
+            value={worker}
+            list="dispatch-workers"
+            placeholder="any with this repository"
+            onChange={(event) => setWorker(event.target.value)}
+          />
+          <datalist id="dispatch-workers">
+            {workers.map(({ worker: name }) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
         </label>
         <label className="labelled grow">
           Tokens at most

@@ -29,7 +29,7 @@ export class TaskActs {
     this.#options = options
   }
 
-  async send({ title, brief, priority, tokens_budget: budget, deadline }: DispatchRequest): Promise<string> {
+  async send({ title, brief, priority, tokens_budget: budget, deadline, worker }: DispatchRequest): Promise<string> {
     const { room } = this.#options
     const { project, clock, env } = room.fleetOptions
     const planning = openPlanning(project, clock, () => undefined)
@@ -39,7 +39,7 @@ export class TaskActs {
         task: { priority, token_budget: budget ?? null, scopes: [] },
         deadline: deadline ?? null,
       })
-      return await sendTask(open, { contract, title })
+      return await sendTask(open, { contract, title, only: worker })
     })
     await this.orchestrate()
     return taskId
