@@ -10,7 +10,7 @@ import { DISPATCH_TEXT_CHARS_MAX, TASK_CLOSE_WAIT_MS, TASK_LOOK_MS } from '../li
 import type { Env } from '../paths.ts'
 import { quoted } from '../quoted.ts'
 import { sessionIn } from '../spine/worktrees/in-use.ts'
-import { type AgentWorktree, recordNamed } from '../spine/worktrees/owner-record.ts'
+import { type AgentWorktree, recordOfTask } from '../spine/worktrees/owner-record.ts'
 import { needsText, readNeeds } from './needs.ts'
 import { contractOf, type DispatchedTask, isDispatched, readReason, wake, workOf } from './parking.ts'
 import { notDispatched, type ShownTask } from './tasks.ts'
@@ -25,7 +25,7 @@ export function reviewOf({ task, attempts }: Pick<ShownTask, 'task' | 'attempts'
 /** The latest worktree of a task on this machine. */
 export function worktreeOf({ project }: Coordination, { task, attempts }: ShownTask): AgentWorktree {
   const { taskId } = task
-  const found = recordNamed(project, taskId)
+  const found = recordOfTask(project, taskId)
   if (found !== undefined) return found
   const name = escapeControls(taskId)
   const { state, into, commit } = readReason(task)?.review ?? {}

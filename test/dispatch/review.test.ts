@@ -233,3 +233,38 @@ test('a merge while the agent is at work, and of what is not there, is refused',
   expect(errorOf(await task(project, 'merge', '--json'))).toMatchObject({ code: 'USAGE' })
   serving.kill('SIGTERM')
 })
+
+test('an agent that is named like a task keeps its worktree when the task is shown and discarded', async () => {
+  const project = await withTask(commits('a.txt', 'of the task'), 'teal-crane')
+  const script = commits('mine.txt', 'of the agent')
+  const agents = ['run', '--worktree', '--agent', 'teal-crane', '--', 'sh', '-c', script]
+  expect(await project.run('heimdall', agents)).toMatchObject({ code: 0 })
+  const listed = async (): Promise<Json[]> =>
+    ((await project.json(['worktree', 'list'])) as unknown as { worktrees: Json[] }).worktrees
+  expect(await listed()).toHaveLength(2)
+  expect((await task(project, 'diff', 'teal-crane')).stdout).toContain('+of the task')
+  expect((await task(project, 'discard', 'teal-crane')).code).toBe(0)
+  const left = await listed()
+  expect(left).toMatchObject([{ agent: 'teal-crane' }])
+  expect(readFileSync(join(String(left[0]?.['path']), 'mine.txt'), 'utf8')).toBe('of the agent\n')
+})
+
+test.each([
+  ['switch --quiet release', 'on release'],
+  ['checkout --quiet --detach', 'on no branch'],
+])('work that is not on its branch (git %s) is not proposed, and nothing is pushed', async (left, where) => {
+  const project = await withTask(commits('a.txt', 'a'))
+  project.git('branch', 'release')
+  const bare = join(project.home, 'r.git')
+  project.git('init', '-q', '--bare', bare)
+  project.git('remote', 'add', 'origin', bare)
+  const [worktree] = ((await project.json(['worktree', 'list'])) as unknown as { worktrees: Json[] }).worktrees
+  const path = String(worktree?.['path'])
+  project.git('-C', path, ...left.split(' '))
+  project.git('-C', path, 'commit', '-q', '--allow-empty', '-m', 'elsewhere')
+  expect(errorOf(await task(project, 'pr', 'T-1', '--json'))).toMatchObject({
+    code: 'WORKTREE_TARGET_UNFIT',
+    message: expect.stringContaining(where),
+  })
+  expect(project.git('--git-dir', bare, 'for-each-ref')).toBe('')
+})

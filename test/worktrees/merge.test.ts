@@ -228,3 +228,21 @@ test('a repository inside of the worktree is not committed as a bare link: refus
   expect(await heimdall('merge', 'amber-otter', '--commit', 'all of it')).toMatchObject({ code: 0 })
   expect(git(project.root, 'show', 'main:vendor/tool/a.txt')).toBe('of the tool')
 })
+
+test('an empty message is refused, and nothing is merged', async () => {
+  const { git, refused, commit, root, path, picture } = await withWork()
+  // What git would take the empty message to leave over: the upstream of the branch.
+  git(root, 'branch', '--quiet', 'other')
+  git(root, 'switch', '--quiet', 'other')
+  commit(root, 'other.txt', 'other\n')
+  git(root, 'switch', '--quiet', 'main')
+  git(root, 'branch', '--quiet', '--set-upstream-to=other', 'main')
+  const before = picture(path)
+  for (const words of [
+    ['-m', ''],
+    ['--squash', '--message', ' '],
+    ['--commit', ''],
+  ])
+    expect(await refused(...merge, ...words)).toMatchObject({ code: 'USAGE', message: 'the message is empty' })
+  expect(picture(path)).toBe(before)
+})

@@ -1,9 +1,10 @@
 // heimdall worktree remove: what is uncommitted never goes, what is committed is never lost; plain git is the witness.
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { launcher, startProgram } from '../support/programs.ts'
+import { temporaryFolder } from '../support/project.ts'
 import { type Agents, agentsAt, lines, listed } from './repository.ts'
 
 const remove = ['worktree', 'remove', 'amber-otter']
@@ -175,4 +176,51 @@ test('a folder that somebody removed by hand: its commits can be merged, put bac
   expect(git(root, 'rev-parse', 'HEAD')).toBe(tip)
   expect(git(root, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1)
   expect(listed(await heimdall('worktree', 'list', '--json'))).toEqual([])
+})
+
+test('a folder of copied files that became a link to the checkout: the files of the checkout stay', async () => {
+  const agents = agentsAt()
+  const { heimdall, commit, git, give, write } = agents
+  const { root } = agents.project
+  commit(root, '.gitignore', '.secrets\n')
+  write(root, '.secrets/k', 'the only one\n')
+  write(root, '.worktreeinclude', '.secrets\n')
+  const path = await give('amber-otter')
+  expect(readFileSync(join(path, '.secrets/k'), 'utf8')).toBe('the only one\n')
+  rmSync(join(path, '.secrets'), { recursive: true })
+  symlinkSync(join(root, '.secrets'), join(path, '.secrets'))
+  expect(git(path, 'status', '--porcelain')).toBe('')
+  expect(await heimdall(...remove)).toMatchObject({ code: 0 })
+  expect(existsSync(path)).toBe(false)
+  expect(readFileSync(join(root, '.secrets/k'), 'utf8')).toBe('the only one\n')
+})
+
+test('no copy goes through a folder that is a link on the branch', async () => {
+  const agents = agentsAt()
+  const { commit, git, give, write } = agents
+  const { root } = agents.project
+  const outside = temporaryFolder()
+  git(root, 'switch', '--quiet', '--create', 'linked')
+  symlinkSync(outside, join(root, 'shared'))
+  git(root, 'add', 'shared')
+  git(root, 'commit', '--quiet', '--message', 'a link')
+  git(root, 'switch', '--quiet', 'main')
+  commit(root, '.worktreeinclude', '*.local\n')
+  write(root, 'shared/x.local', 'mine\n')
+  const path = await give('amber-otter', { base: 'linked' })
+  expect(readdirSync(outside)).toEqual([])
+  expect(git(path, 'status', '--porcelain')).toBe('')
+})
+
+test('an ignored repository inside of the checkout is not copied, and the worktree is made without it', async () => {
+  const agents = agentsAt()
+  const { commit, git, give, write } = agents
+  const { root } = agents.project
+  commit(root, '.gitignore', 'vendor/\n')
+  write(root, 'vendor/own.txt', 'own\n')
+  git(root, 'init', '--quiet', 'vendor/x')
+  commit(join(root, 'vendor/x'), 'inner.txt', 'inner\n')
+  write(root, '.worktreeinclude', 'vendor/\n')
+  const path = await give('amber-otter')
+  expect(readdirSync(join(path, 'vendor'))).toEqual(['own.txt'])
 })

@@ -5,7 +5,7 @@ import { parseSince, stoodAt, untouchedSince } from './changed-since.ts'
 import { withIndexCopy, withScratchObjects } from './condition.ts'
 import { ask, fieldsOf, git, type Git, gitIn, isAncestor } from './git.ts'
 import { halfMade, repositoryOf } from './give.ts'
-import { type AgentWorktree, readRecords, recordNamed } from './owner-record.ts'
+import { type AgentWorktree, readRecords, recordOfTask } from './owner-record.ts'
 import { notFound } from './refusals.ts'
 import { registeredWorktrees } from './registered.ts'
 import { standingOf, type WorktreeStanding } from './standing.ts'
@@ -47,7 +47,9 @@ function chosen(project: Project, agent: string | undefined): AgentWorktree {
   const records = readRecords(project)
   const own = records.find(({ path }) => path === project.root)
   const found =
-    agent === undefined ? (own ?? (records.length === 1 ? records[0] : undefined)) : recordNamed(project, agent)
+    agent === undefined
+      ? (own ?? (records.length === 1 ? records[0] : undefined))
+      : (records.find((one) => one.agent === agent) ?? recordOfTask(project, agent))
   if (found !== undefined) return found
   if (agent !== undefined) throw notFound(agent, records)
   if (records.length === 0)

@@ -16,7 +16,7 @@ import { escapeControls, printable } from '../../ids.ts'
 import { WORKTREE_COPIED_FILES_MAX, WORKTREE_NAMED_MAX } from '../../limits.ts'
 import { resolveInside } from '../../paths.ts'
 import { onDisk } from '../../storage/faults.ts'
-import { entryAt } from './entry-at.ts'
+import { entryAt, isBeyondLink } from './entry-at.ts'
 import { ask, fieldsOf, git, type Git } from './git.ts'
 import type { Copied } from './owner-record.ts'
 
@@ -35,7 +35,8 @@ export async function includedFiles(at: Git): Promise<string[]> {
   if (matching === '') return []
   // What is neither ignored nor committed is work in progress of the checkout, and stays there.
   const { stdout } = await git(at, ['check-ignore', '-z', '--stdin'], { input: matching, answers: [1] })
-  return fieldsOf(stdout)
+  // A repository inside of this one is named as one folder, and is not copied.
+  return fieldsOf(stdout).filter((path) => !path.endsWith('/'))
 }
 
 /** All files that the wanted paths stand for, relative to the checkout; refused before anything is made. */
@@ -66,9 +67,10 @@ function filesBelow(root: string, name: string): string[] {
   return readdirSync(join(root, name)).flatMap((entry) => filesBelow(root, join(name, entry)))
 }
 
-/** What is there already is left: it came with the commit, or the agent has changed it. Says what is there of the source. */
+/** What is there already is left: it came with the commit, or the agent has changed it; no link is followed out of `to`. Says what is there of the source. */
 export function copyFiles(from: string, to: string, files: readonly string[]): Copied[] {
   return files.flatMap((path) => {
+    if (isBeyondLink(to, path)) return []
     const [source, target] = [join(from, path), join(to, path)]
     onDisk(target, () => {
       if (entryAt(target) !== undefined) return
@@ -84,7 +86,7 @@ export function copyFiles(from: string, to: string, files: readonly string[]): C
 /** Copied files that are no longer as they came: git ignores most of them, so nobody else would see the change. */
 export function changedCopies(at: string, copied: readonly Copied[]): string[] {
   return copied.flatMap(({ path, sha256 }) => {
-    const now = contentOf(join(at, path))
+    const now = isBeyondLink(at, path) ? undefined : contentOf(join(at, path))
     return now === undefined || now === sha256 ? [] : [path]
   })
 }

@@ -1,5 +1,6 @@
 // What is at a path, links not followed.
 import { lstatSync, type Stats } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { isErrno } from '../../errors.ts'
 
 /** Nothing where there is nothing, also where a file stands in place of a folder on the way. */
@@ -9,5 +10,13 @@ export function entryAt(path: string): Stats | undefined {
   } catch (error) {
     if (isErrno(error, 'ENOTDIR')) return undefined
     throw error
+  }
+}
+
+/** Whether `root`, or anything on the way from there to the path, is a link or a file: what is read or written there is then outside of `root`, or nothing. */
+export function isBeyondLink(root: string, path: string): boolean {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (entryAt(join(root, folder))?.isDirectory() === false) return true
+    if (folder === '.') return false
   }
 }

@@ -46,7 +46,11 @@ async function prepare(wish: WorktreeWish, worktree: AgentWorktree, undo: () => 
   const { project, setup, env, clock, note } = wish
   if (worktree.isPrepared || setup === null) return
   note(`preparing the worktree: ${escapeControls(setup)}`)
-  const failure = await failureOfCommand({ command: setup, cwd: worktree.path, checkout: project.root, env, clock })
+  const place = { cwd: worktree.path, checkout: project.root, env, clock }
+  const failure = await failureOfCommand({ command: setup, ...place }).catch(async (error: unknown) => {
+    await undo()
+    throw error
+  })
   if (failure === undefined) return writeRecord(project, { ...worktree, isPrepared: true })
   await undo()
   throw new HeimdallError('WORKTREE_SETUP_FAILED', `${escapeControls(setup)} failed in the new worktree: ${failure}`, {

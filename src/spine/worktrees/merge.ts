@@ -51,6 +51,9 @@ export interface Merged {
 
 export async function mergeWorktree(wish: MergeWish): Promise<Merged> {
   const { project, agent } = wish
+  for (const text of [wish.message, wish.commitMessage])
+    if (text?.trim() === '')
+      throw new HeimdallError('USAGE', 'the message is empty', { hint: 'name what was done, or leave it out' })
   const at = gitIn(project.root, wish.env)
   await requireGit(at)
   const tried = wish.check === undefined ? undefined : await checkMerged(wish, wish.check, at)
@@ -73,7 +76,21 @@ export async function branchToPropose(
   const at = gitIn(wish.project.root, wish.env)
   return withWorktrees(wish.project, async () => {
     const { standing, target } = await readyToMerge({ ...wish, isSquash: false, message: undefined, mayRun: false }, at)
-    return { branch: standing.branch ?? standing.worktree.branch, into: target.branch }
+    const { own, tip, worktree, leftBehind } = standing
+    const { branch, path } = worktree
+    if (tip === own) return { branch, into: target.branch }
+    const where = standing.branch === undefined ? 'on no branch' : `on ${escapeControls(standing.branch)}`
+    const inIt = `git -C ${escapeControls(path)}`
+    throw new HeimdallError(
+      'WORKTREE_TARGET_UNFIT',
+      `the work of ${wish.agent} is ${where}, not on ${escapeControls(branch)}; nothing was pushed`,
+      {
+        hint:
+          leftBehind === 0
+            ? `${inIt} switch -C ${escapeControls(branch)} brings it there`
+            : `${inIt} switch ${escapeControls(branch)}, then ${inIt} merge ${tip.slice(0, 12)}`,
+      },
+    )
   })
 }
 
@@ -225,7 +242,7 @@ async function mergedIn(checkout: Git, { tip, name, message }: Merging): Promise
       '--no-autostash',
       '--allow-unrelated-histories',
       ...(message === undefined ? [] : ['--no-ff']),
-      `-m${message ?? `Merge branch '${name}'`}`,
+      `--message=${message ?? `Merge branch '${name}'`}`,
       tip,
     ],
     { answers: [1, 2, 128] },

@@ -54,11 +54,10 @@ export function readRecord(project: Project, agent: string): AgentWorktree | und
   return text === undefined ? undefined : parse(path, text)
 }
 
-/** The worktree of an agent, or the latest of a task. */
-export function recordNamed(project: Project, name: string): AgentWorktree | undefined {
-  const records = readRecords(project)
-  const ofTask = records.filter(({ task }) => task === name).sort((a, b) => (a.madeAt < b.madeAt ? -1 : 1))
-  return records.find(({ agent }) => agent === name) ?? ofTask.at(-1)
+/** The latest worktree of a task. */
+export function recordOfTask(project: Project, taskId: string): AgentWorktree | undefined {
+  const ofTask = readRecords(project).filter(({ task }) => task === taskId)
+  return ofTask.sort((a, b) => (a.madeAt < b.madeAt ? -1 : 1)).at(-1)
 }
 
 /** By name of agent. */

@@ -6,6 +6,7 @@ import { escapeControls, printable } from '../../ids.ts'
 import type { Env, Project } from '../../paths.ts'
 import { removeIfThere } from '../../storage/atomic-file.ts'
 import { commitAll, headOf, withIndexCopy } from './condition.ts'
+import { isBeyondLink } from './entry-at.ts'
 import { ask, fieldsOf, foldersOf, git, type Git, gitIn } from './git.ts'
 import { requireGit } from './give.ts'
 import { atWorkIn, sessionIn } from './in-use.ts'
@@ -94,7 +95,7 @@ async function refuseLosses(
   if (checkedOut.length > 0)
     throw new HeimdallError(
       'WORKTREE_UNCOMMITTED',
-      `submodules are checked out there, and nobody knows which of their commits are elsewhere: ${named(checkedOut)}`,
+      `submodules are checked out there, and some of their commits may be nowhere else: ${named(checkedOut)}`,
       {
         hint: `push them, then: git -C ${escapeControls(path)} submodule deinit --all; and remove what is left of them`,
         details: { agent, path, uncommitted: checkedOut },
@@ -169,7 +170,7 @@ async function refuseUnmerged(
       'WORKTREE_UNMERGED',
       `${agent} has commits that no other branch has (${standing.ahead} ahead of ${escapeControls(standing.against.name)})`,
       {
-        hint: `heimdall merge ${agent}, or keep them where they are with --keep-branch; a person may say --force`,
+        hint: `heimdall merge ${agent}, or keep them where they are with --keep-branch; a human may remove it with --force`,
         details: { agent, tip: commit, ahead: standing.ahead },
       },
     )
@@ -225,8 +226,8 @@ async function takeAway(
   { areThere: hasSubmodules }: Submodules,
 ): Promise<void> {
   if (presence === 'absent') return
-  // Each is as it came: the checkout that it came from has it.
-  for (const copy of copies) removeIfThere(join(path, copy.path))
+  // Each is as it came: the checkout that it came from has it. Through a link it could be that checkout's own file.
+  for (const copy of copies) if (!isBeyondLink(path, copy.path)) removeIfThere(join(path, copy.path))
   if (presence === 'half made') await git(at, ['worktree', 'unlock', '--', path])
   // Of empty submodules git asks for force; that they are empty, and the rest is clean, was looked at just now.
   const needsForce = presence === 'half made' || hasSubmodules
