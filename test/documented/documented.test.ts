@@ -21,7 +21,7 @@ const ASKED = [
   .join('')
 
 /** Any port, since several tests or the user's own hub may run at once. */
-const UP: Way = { behind: '--port 0', see: 'Ctrl-C stops it' }
+const UP: Way = { behind: '--port 0', see: 'Ctrl-C stops the hub' }
 
 /** What a user does with a line besides typing it. */
 const WAYS: Ways = {
