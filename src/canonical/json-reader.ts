@@ -23,10 +23,13 @@ export class JsonToken {
 
   /** What a string stands for. */
   get text(): string {
-    const { raw } = this
-    return this.hasEscape ? (JSON.parse(raw) as string) : raw.slice(1, -1)
+    return this.hasEscape ? decodeString(this.raw) : this.raw.slice(1, -1)
   }
 }
+
+/** Decodes a string token, quotes included. A lenient reader accepts raw control characters, which JSON.parse rejects. */
+export const decodeString = (raw: string): string =>
+  JSON.parse(raw.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))) as string
 
 /** Receives the tokens in order. What it throws, the reader throws. */
 export interface JsonTokens {
@@ -351,7 +354,8 @@ export class JsonReader {
   }
 
   #unexpected(byte: number, i: number, expected = EXPECTED[this.#state] ?? 'a value'): void {
-    const name = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${hexOf(byte)}`
+    const name =
+      byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, '0')}`
     this.#fail('JSON_MALFORMED', `${name} at byte ${this.#offset + i}, expected ${expected}`)
   }
 
@@ -360,8 +364,6 @@ export class JsonReader {
     this.#state = FAILED
   }
 }
-
-const hexOf = (byte: number): string => byte.toString(16).padStart(2, '0')
 
 function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)

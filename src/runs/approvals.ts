@@ -154,7 +154,8 @@ export class Approvals {
     const { id, rule_id, rule_hash, answer, decided_by, lasts, scope, message, until } = given
     if (typeof id !== 'string' || (answer !== 'allow' && answer !== 'deny')) return
     const asked = this.questions.find((one) => one.id === id)
-    if (asked === undefined) return
+    // An answer "once" is for one call: a second one to the same question would allow another.
+    if (asked === undefined || (lasts === 'once' && !isOpen(asked))) return
     const ofRule = scope === 'rule'
     const { monoMs, bootId } = fieldsOf(until)
     const standing: StandingAnswer = {

@@ -55,12 +55,15 @@ export interface GivenAnswer {
   readonly message?: string | null
 }
 
-/** Writes the answer to the record, where the shims of the run read it. Returns the question as it stands then. */
+/**
+ * Writes the answer to the record, where the shims of the run read it, and returns the answered question. A question that
+ * was answered or withdrawn is refused: a second answer "once" would allow another call.
+ */
 export async function answerRequest({ folder, request }: AskedIn, given: GivenAnswer, clock: Clock): Promise<Request> {
   const { answer, by, lasts, ofRule, message = null } = given
   if (!ofRule && request.args_hash === '')
     throw new HeimdallError('USAGE', `the arguments of ${request.id} were too large to be read`, {
-      hint: 'look at the call itself; --rule answers for every call of the rule',
+      hint: `inspect the call with heimdall approve --show ${request.id}; --rule answers for every call of the rule`,
     })
   const identity = identityIn(folder)
   if (identity === undefined) throw new HeimdallError('RUN_NOT_FOUND', `the run of ${request.id} is gone`)
@@ -70,6 +73,8 @@ export async function answerRequest({ folder, request }: AskedIn, given: GivenAn
     const deadlineMs = clock.monoMs() + RUN_JOIN_MS
     for (;;) {
       const answered = log.locked((fold) => {
+        const find = (): Request | undefined => fold.approvals.questions.find(({ id }) => id === request.id)
+        refuseUnlessWaiting(request.id, find(), lasts)
         const text = new EventText(identity, () => clock.wallMs())
         text.approvalDecided({
           id: request.id,
@@ -83,7 +88,7 @@ export async function answerRequest({ folder, request }: AskedIn, given: GivenAn
           ...(lasts.kind === 'for' ? { until: { bootId: bootId(), monoMs: clock.monoMs() + lasts.ms } } : {}),
         })
         log.append(text.lines)
-        return fold.approvals.questions.find(({ id }) => id === request.id) ?? request
+        return find() ?? request
       })
       if (answered !== undefined) return answered
       if (clock.monoMs() >= deadlineMs)
@@ -93,6 +98,15 @@ export async function answerRequest({ folder, request }: AskedIn, given: GivenAn
   } finally {
     log.close()
   }
+}
+
+function refuseUnlessWaiting(id: string, current: Request | undefined, lasts: Lasts): void {
+  let why: string | undefined
+  if (current === undefined) why = 'was withdrawn'
+  else if (current.answer !== null) why = `was already answered (${current.answer}) by ${current.answered_by}`
+  // A lasting answer also holds for the next segment of the run.
+  else if (!isOpen(current) && lasts.kind === 'once') why = 'was closed when its run ended'
+  if (why !== undefined) throw new HeimdallError('APPROVAL_NOT_FOUND', `question ${id} ${why}`)
 }
 
 /** Removes what killed shims have left behind. A young folder may belong to one that is just beginning. */

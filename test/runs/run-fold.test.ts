@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { decisionBody, decisionEvent, EventText } from '../../src/events/event-text.ts'
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
 import type { RunIdentity } from '../../src/events/types.ts'
@@ -12,7 +13,8 @@ import { countedAtEnd, countedBy } from '../../src/policy/decide/counted.ts'
 import { decide } from '../../src/policy/decide/decide.ts'
 import { openPolicy, type Policy } from '../../src/policy/decide/plan.ts'
 import { checkpointPath } from '../../src/runs/checkpoint.ts'
-import { questionId } from '../../src/runs/approvals.ts'
+import { questionId, type Request } from '../../src/runs/approvals.ts'
+import { answerRequest, openRequests } from '../../src/runs/questions.ts'
 import { readFold } from '../../src/runs/read-fold.ts'
 import type { RunFold } from '../../src/runs/run-fold.ts'
 import { recordPath, RunLog } from '../../src/runs/run-log.ts'
@@ -452,4 +454,42 @@ test('an answer for once is used up by the decision that goes by it, for every s
   })
   expect([found(one), found(other)]).toEqual([undefined, undefined])
   expect(readFold(runDir).approvals.questions).toMatchObject([{ id, answer: 'allow', answered_by: 'p', lasts: 'once' }])
+})
+
+test('of two answers "once" to one question the first counts, and an answer to a question that does not wait for one is refused', async () => {
+  const runDir = temporaryFolder()
+  const member = new Member(runDir, 'm')
+  const asking = { ruleId: 'ask', ruleHash: 'h' }
+  const call = { serverName: 's', toolName: 'write', argsHash: 'f' }
+  const id = questionId('r', asking, call)
+  const names = { call_id: 'c', server_name: 's', tool_name: 'write', args_hash: 'f' }
+  const put = { id, rule_id: 'ask', rule_hash: 'h', question: '?', wait_ms: 0, args_hash: 'f', args_preview: '{}' }
+  member.write((fold) => fold.count(member.text.approvalRequested(names, put)))
+  const [request] = openRequests(runDir)
+  if (request === undefined) throw new Error('no question is open')
+  const answer = (by: string): Promise<Request> =>
+    answerRequest(
+      { folder: runDir, request },
+      { answer: 'allow', by, lasts: { kind: 'once' }, ofRule: false },
+      systemClock,
+    )
+  expect(await answer('first')).toMatchObject({ answer: 'allow', answered_by: 'first' })
+  const record = fs.readFileSync(recordPath(runDir), 'utf8')
+  await expect(answer('second')).rejects.toMatchObject({
+    code: 'APPROVAL_NOT_FOUND',
+    message: `question ${id} was already answered (allow) by first`,
+  })
+  expect(fs.readFileSync(recordPath(runDir), 'utf8')).toBe(record)
+
+  // The same line twice, as two processes may have written it.
+  const line = record.split('\n').find((one) => one.includes('"approval_decided"')) ?? ''
+  fs.appendFileSync(recordPath(runDir), `${line.replace('"first"', '"second"')}\n`)
+  expect(readFold(runDir).saved().answers).toHaveLength(1)
+
+  member.write((fold) => fold.count(member.text.approvalWithdrawn({ id, rule_id: 'ask' })))
+  await expect(answer('third')).rejects.toMatchObject({ message: `question ${id} was withdrawn` })
+
+  member.write((fold) => fold.count(member.text.approvalRequested(names, put)))
+  fs.appendFileSync(recordPath(runDir), `${JSON.stringify({ type: 'run_end' })}\n`)
+  await expect(answer('fourth')).rejects.toMatchObject({ message: `question ${id} was closed when its run ended` })
 })

@@ -168,7 +168,11 @@ async function answer(
   const ofRule = flags.rule === true
   const message = flags.message ?? null
   // All ids are resolved before the first answer is written.
-  const asked = given.map((id) => withId(id, all))
+  const found = given.map((id) => withId(id, all))
+  // One lasting answer for a rule answers all its questions.
+  const keyOf = ({ folder, request }: AskedIn): string =>
+    ofRule && lasts.kind !== 'once' ? JSON.stringify([folder, request.rule_id, request.rule_hash]) : request.id
+  const asked = [...new Map(found.map((one) => [keyOf(one), one])).values()]
   const answered = await Promise.all(
     asked.map((one) => answerRequest(one, { answer: said, by: person.name, lasts, ofRule, message }, context.clock)),
   )

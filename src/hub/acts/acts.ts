@@ -120,7 +120,12 @@ export class Acts {
     const { room, person, clock } = this.#options
     const asked = requestsIn(runsDirOf(room.fleetOptions.env)).find(({ request }) => request.id === id)
     if (asked !== undefined) {
-      await answerRequest(asked, { answer: said, by: person, lasts, ofRule }, clock)
+      try {
+        await answerRequest(asked, { answer: said, by: person, lasts, ofRule }, clock)
+      } catch (error) {
+        if (!(error instanceof HeimdallError && error.code === 'APPROVAL_NOT_FOUND')) throw error
+        return this.#reply('gone', error.message)
+      }
       return this.#reply(
         'recorded',
         `${said === 'allow' ? 'Allowed' : 'Denied'}, ${lasts.kind === 'once' ? 'once' : 'for the run'}`,

@@ -1,6 +1,7 @@
 // The scan against JSON.parse as its oracle, whole and in pieces, and the members that mislead other parsers.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { childrenOf } from '../../canonical/children.ts'
 import { scaled } from '../../../test/support/scale.ts'
 import { MessageScan } from './message-scan.ts'
 
@@ -108,4 +109,32 @@ test('keys of the arguments and of foreign members may be anything', () => {
 
 test('a message nested beyond the limit is not valid', () => {
   expect(scan(`{"a":${'['.repeat(2_000)}${']'.repeat(2_000)}}`).valid).toBe(false)
+})
+
+test('a lenient scan decodes strings that have raw control characters next to escapes', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', '\t', '\u0001', '\r', '\u007f', '\\n', '\\u0041', '\\"', 'é'), { maxLength: 8 }),
+      fc.constantFrom('key', 'id', 'message', 'result'),
+      (parts, place) => {
+        const raw = parts.join('')
+        const at = (name: string): string => (place === name ? `"${raw}"` : '"x"')
+        const bytes = Buffer.from(
+          `{"id":${at('id')},${at('key')}:0,"result":{${at('result')}:0},"error":{"code":1,"message":${at('message')}}}`,
+        )
+        const reader = new MessageScan({ strict: false })
+        reader.push(bytes, 0, bytes.length)
+        const seen = reader.finish()
+        expect(seen.valid).toBe(true)
+        for (const slot of seen.slots) void slot.text
+        const decoded = parts
+          .map((part) => (part.startsWith('\\') ? (JSON.parse(`"${part}"`) as string) : part))
+          .join('')
+        if (place === 'id') expect(seen.id.text).toBe(decoded)
+        if (place === 'message') expect(seen.errorMessage.text).toBe(decoded)
+        if (place === 'key') expect(childrenOf(bytes).map(({ name }) => name)).toContain(decoded)
+      },
+    ),
+    { numRuns: scaled(400, 30_000) },
+  )
 })

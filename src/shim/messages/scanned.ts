@@ -1,5 +1,5 @@
 // What a scan has seen of a message: which members it has that matter, where they stand, and what they say.
-import type { JsonContainer, JsonScalar } from '../../canonical/json-reader.ts'
+import { decodeString, type JsonContainer, type JsonScalar } from '../../canonical/json-reader.ts'
 
 /** Members that something depends on, each with a slot of its own. */
 const SLOTS = 13
@@ -30,7 +30,7 @@ export class Seen {
   get text(): string | null {
     const { kind, raw } = this
     if (kind !== 'string' || raw === null) return null
-    return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
+    return raw.includes('\\') ? decodeString(raw) : raw.slice(1, -1)
   }
 
   /** What an integer stands for that has one spelling and is exact to every reader; -1 for everything else. */
