@@ -1,6 +1,6 @@
 // The fleet as the page makes it of the feed: a whole snapshot, then patches.
 import { expect, test } from 'vitest'
-import { patchFleet, useStore } from '../../dashboard/src/data/store.ts'
+import { hasOtherWaits, patchFleet, useStore } from '../../dashboard/src/data/store.ts'
 import type { AgentCard, LiveEvents, WaitCard } from '../../src/hub/contract.ts'
 
 type Patch = LiveEvents['state']
@@ -48,6 +48,8 @@ test('a snapshot replaces the fleet, a patch changes what it names, and waits ar
     ['teal-badger', 'working'],
   ])
   expect(second.order).toEqual(['ivory-lynx', 'teal-badger'])
+  // One went and another came.
+  expect([hasOtherWaits(first.waits, second.waits), hasOtherWaits(first.waits, first.waits)]).toEqual([true, false])
   expect(second.waits.map(({ wait_id }) => wait_id)).toEqual(['w3', 'w1'])
   // What was there before is another object: selectors of the store compare by identity.
   expect(first.agents.get('ivory-lynx')?.state).toBe('idle')

@@ -5,7 +5,7 @@ import type { FeedMessage, HubReply, LiveEvents } from '../../../src/hub/contrac
 import { chosenProject, dropPass, get, parseReply, socketUrl } from './client.ts'
 import { HubError } from './hub-error.ts'
 import type { FeedNews } from './query-client.ts'
-import { patchFleet, useStore } from './store.ts'
+import { hasOtherWaits, patchFleet, useStore } from './store.ts'
 
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
 /** Queries are invalidated twice a second at most. */
@@ -161,7 +161,7 @@ export class Feed {
           agents: message.data.agents.flatMap(({ agent_id, state }) =>
             before.agents.get(agent_id)?.state === state ? [] : [agent_id],
           ),
-          hasWaits: fleet.waits.length !== before.waits.length,
+          hasWaits: hasOtherWaits(before.waits, fleet.waits),
         })
       }
       case 'log': {

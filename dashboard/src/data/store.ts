@@ -97,6 +97,12 @@ export function patchFleet(before: FleetState, patch: LiveEvents['state']): Flee
   }
 }
 
+/** True when a wait came or went; one for another leaves the number as it was. */
+export function hasOtherWaits(before: readonly WaitCard[], now: readonly WaitCard[]): boolean {
+  const known = new Set(before.map(({ wait_id }) => wait_id))
+  return known.size !== now.length || now.some(({ wait_id }) => !known.has(wait_id))
+}
+
 /** Oldest first, snoozed waits last. */
 function byAge(one: WaitCard, other: WaitCard): number {
   if ((one.snoozed_until === null) !== (other.snoozed_until === null)) return one.snoozed_until === null ? -1 : 1
