@@ -249,9 +249,9 @@ function parsed(text: string): TerminalFromBrowser {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new HeimdallError('HUB_REQUEST_INVALID', 'the message is no JSON', { cause: error })
+    throw new HeimdallError('HUB_REQUEST_INVALID', 'the message is not valid JSON', { cause: error })
   }
   const result = terminalFromBrowser.safeParse(value)
   if (result.success) return result.data
-  throw new HeimdallError('HUB_REQUEST_INVALID', 'no message of a terminal reads like this')
+  throw new HeimdallError('HUB_REQUEST_INVALID', 'invalid terminal message')
 }
