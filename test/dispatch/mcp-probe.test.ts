@@ -65,6 +65,7 @@ test('a server over HTTP is greeted and pinged with the headers of its host; one
     request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')))
     request.on('end', () => {
       if (!isAllowed) return void response.writeHead(401).end()
+      if (request.method === 'DELETE') seen.push(`DELETE ${request.headers['mcp-session-id']}`)
       if (request.method !== 'POST') return void response.writeHead(405).end()
       const { id, method } = JSON.parse(body) as { id?: number; method: string }
       seen.push(method)
@@ -73,7 +74,7 @@ test('a server over HTTP is greeted and pinged with the headers of its host; one
         method === 'initialize'
           ? { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'over-http', version: '1' } }
           : {}
-      response.writeHead(200, { 'content-type': 'application/json' })
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's-1' })
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
   })
@@ -95,6 +96,7 @@ test('a server over HTTP is greeted and pinged with the headers of its host; one
   const health = await probes.health(servers, 0, ['http', 'closed'])
   expect(['http', 'closed', 'hangs'].map((name) => health.get(name)?.state)).toEqual(['ok', 'failed', 'unknown'])
   expect(seen).toContain('ping')
+  expect(seen.at(-1)).toBe('DELETE s-1')
   // Nothing is needed, so nothing is waited for.
   expect((await probes.health(servers, 0, [])).get('http')?.state).toBe('ok')
   clock.advance(MCP_PROBE_MS)

@@ -91,6 +91,9 @@ export class McpProbes {
       if (!(error instanceof Error)) throw error
       return found(/auth|401/i.test(error.message) ? 'needs_auth' : 'failed')
     } finally {
+      // Without this the server keeps the session of each probe; one that does not answer is not waited for.
+      if ('terminateSession' in transport && !over.signal.aborted)
+        await Promise.race([transport.terminateSession().catch(() => undefined), aborted(over.signal)])
       timer.cancel()
       await client.close()
     }
