@@ -15,6 +15,13 @@ export async function readInput(context: Context, file: string | undefined): Pro
   return bytes
 }
 
+/** The argument `text`; without it, or with `-`, stdin without its final line feed. `what` is shown to a human who is to type it. */
+export async function textOrInput(context: Context, text: string | undefined, what: string): Promise<string> {
+  if (text !== undefined && text !== '-') return text
+  if (context.stdin.isTTY) context.note(`type the ${what}, then Ctrl-D; Ctrl-C leaves`)
+  return (await readInput(context, '-')).toString('utf8').replace(/\n$/, '')
+}
+
 function readNamed(context: Context, file: string): Buffer {
   try {
     return readFileSync(context.resolve(file))

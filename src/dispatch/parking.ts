@@ -105,10 +105,20 @@ export function wakeDependents(rows: Writer, endedTask: string, state: string): 
     const task = rows.task(taskId)
     if (!isDispatched(task) || readReason(task)?.depends_on !== endedTask) continue
     const isLacking = state !== 'done' && state !== 'partial' && contractIn(rows, taskId)?.task.after === endedTask
-    if (!isLacking) wake(rows, task)
-    else {
-      const why = `it builds on ${endedTask}, which is ${state}`
-      rows.putTask({ ...task, state: 'triage', dispatch: { ...task.dispatch, reason: JSON.stringify({ why }) } })
-    }
+    if (isLacking) hold(rows, task, `it builds on ${endedTask}, which is ${state}`)
+    else wake(rows, task)
   }
+}
+
+/** Tasks that were to begin with the branch of a task whose work is discarded now wait for a human. */
+export function holdDependents(rows: Writer, discarded: string): void {
+  for (const task of rows.tasks({ dispatched: true })) {
+    const isWaiting = task.state === 'queued' || task.state === 'parked'
+    if (!isWaiting || !isDispatched(task) || contractIn(rows, task.taskId)?.task.after !== discarded) continue
+    hold(rows, task, `it builds on ${discarded}, which was discarded`)
+  }
+}
+
+function hold(rows: Writer, task: DispatchedTask, why: string): void {
+  rows.putTask({ ...task, state: 'triage', dispatch: { ...task.dispatch, reason: JSON.stringify({ why }) } })
 }

@@ -12,7 +12,7 @@ import { quoted } from '../quoted.ts'
 import { sessionIn } from '../spine/worktrees/in-use.ts'
 import { type AgentWorktree, recordOfTask } from '../spine/worktrees/owner-record.ts'
 import { needsText, readNeeds } from './needs.ts'
-import { contractOf, type DispatchedTask, isDispatched, readReason, wake, workOf } from './parking.ts'
+import { contractOf, type DispatchedTask, holdDependents, isDispatched, readReason, wake, workOf } from './parking.ts'
 import { notDispatched, type ShownTask } from './tasks.ts'
 
 /** `ready`: its work waits to be reviewed; null: there is none, or it is still being done. */
@@ -44,6 +44,10 @@ export function worktreeOf({ project }: Coordination, { task, attempts }: ShownT
   })
 }
 
+/** A task whose worktree was removed, or is on another machine, has none here. */
+export const hasWorktree = ({ project }: Coordination, taskId: string): boolean =>
+  recordOfTask(project, taskId) !== undefined
+
 /** The session of an ended task needs a moment to end as well. */
 export async function untilLeft({ clock }: Coordination, env: Env, { path }: AgentWorktree): Promise<void> {
   const until = clock.monoMs() + TASK_CLOSE_WAIT_MS
@@ -64,6 +68,7 @@ export async function putReview(room: Coordination, taskId: string, review: Revi
     if (!isDispatched(task)) return
     const reason = { ...(readReason(task) ?? { why: task.state }), review: { ...readReason(task)?.review, ...review } }
     rows.putTask({ ...task, dispatch: { ...task.dispatch, reason: JSON.stringify(reason) } })
+    if (review.state === 'discarded') holdDependents(rows, taskId)
     record({ type: 'TASK_REVIEW', task: taskId, payload: { ...review } })
   })
 }

@@ -10,7 +10,7 @@ import { layBeside } from './by-log/large-briefs.ts'
 import { briefBytes, type TaskDispatch } from './messages.ts'
 import { holdersNear } from './nearness.ts'
 import { needsOf, needsText } from './needs.ts'
-import { isDispatched } from './parking.ts'
+import { isDispatched, readReason } from './parking.ts'
 import { dueMs } from './queue.ts'
 import { redactText } from './redacted.ts'
 import { notDispatched } from './tasks.ts'
@@ -61,6 +61,10 @@ export async function sendTask(room: Coordination, { contract: asked, only, ...s
     })
     const earlier = task.after === undefined ? undefined : rows.task(task.after)
     if (task.after !== undefined && !isDispatched(earlier)) throw notDispatched(task.after, rows)
+    if (isDispatched(earlier) && readReason(earlier)?.review?.state === 'discarded')
+      throw new HeimdallError('TASK_FORBIDDEN', `task ${earlier.taskId} was discarded and has no branch to build on`, {
+        hint: 'without --after the task begins at the commit that is checked out here',
+      })
     // What builds on another task begins when that has ended.
     const waits = isDispatched(earlier) && isOpenTask(earlier) ? earlier.taskId : undefined
     const queued: Task = {

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { mergeOrder } from '../../src/dispatch/review.ts'
 import { compareUrl } from '../../src/spine/worktrees/pull-request.ts'
 import { PR_BODY_BYTES_MAX } from '../../src/limits.ts'
+import { ownTerminal } from '../support/own-terminal.ts'
+import { launcher } from '../support/programs.ts'
 import type { Json } from '../support/shim-client.ts'
 import { until } from '../support/wait.ts'
 import { DONE, type Fleet, fleet } from './dispatch-kit.ts'
@@ -74,8 +76,31 @@ test('discard removes folder and branch, and keeps every change under a ref', as
   expect(errorOf(await task(project, 'reply', 'T-1', 'more', '--json'))).toMatchObject({ code: 'TASK_FORBIDDEN' })
 })
 
+test('a task whose worktree is gone does not block merge --ready, and can be discarded; what builds on it waits for a human', async () => {
+  const project = await withTask(commits('a.txt', 'a'))
+  expect(await project.send(commits('b.txt', 'b'), ['--id', 'T-2'])).toMatchObject({ state: 'done' })
+  const list = async () => ((await project.json(['worktree', 'list'])) as unknown as { worktrees: Json[] }).worktrees
+  const first = (await list()).find((one) => one['task'] === 'T-1')
+  expect((await project.run('heimdall', ['merge', String(first?.['agent']), '--remove'])).code).toBe(0)
+  const merged = await task(project, 'merge', '--ready', '--json')
+  expect(merged.stderr).toContain('or were removed: T-1')
+  expect(JSON.parse(merged.stdout)).toMatchObject({ data: [{ task_id: 'T-2' }] })
+  await task(project, 'add', 'true', '--id', 'T-3', '--after', 'T-1', '--mcp', 'none')
+  expect(await project.json(['task', 'discard', 'T-1'])).toMatchObject({ agent: null, kept_under: [] })
+  expect(await shown(project, 'T-1')).toMatchObject({ review: 'discarded' })
+  expect(await shown(project, 'T-3')).toMatchObject({
+    state: 'triage',
+    reason: 'it builds on T-1, which was discarded',
+  })
+  const late = errorOf(await task(project, 'add', 'true', '--after', 'T-1', '--json'))
+  expect(late).toMatchObject({ code: 'TASK_FORBIDDEN', message: expect.stringContaining('T-1 was discarded') })
+  expect(errorOf(await task(project, 'discard', 'T-1', '--json'))).toMatchObject({ code: 'WORKTREE_NOT_FOUND' })
+})
+
 test('a reply continues in the same worktree, with the same agent', async () => {
   const project = await withTask(commits('a.txt', 'a'))
+  const typing = ownTerminal([...launcher('heimdall'), 'task', 'reply', 'T-1'], { cwd: project.root, env: project.env })
+  await typing.see('type the reply to T-1')
   const { result: first } = (await shown(project, 'T-1')) as { result: Json }
   expect((await task(project, 'reply', 'T-1', commits('b.txt', 'b'), '--wait')).code).toBe(0)
   const now = (await shown(project, 'T-1')) as { result: Json }

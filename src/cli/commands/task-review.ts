@@ -4,6 +4,7 @@ import type { Coordination } from '../../coordination/coordination.ts'
 import { lastResult } from '../../dispatch/parking.ts'
 import { redactText } from '../../dispatch/redacted.ts'
 import {
+  hasWorktree,
   mergeOrder,
   putReview,
   refuseUnended,
@@ -27,7 +28,7 @@ import { standingOf } from '../../spine/worktrees/standing.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
 import { consent } from '../consent.ts'
 import { withStore, withStoreToRead } from '../coordination-store.ts'
-import { readInput } from '../input-file.ts'
+import { textOrInput } from '../input-file.ts'
 import { idNamed, taskArg, waitFlag } from './task.ts'
 import { RECORD, record } from './task-text.ts'
 import { diffFlags, diffOf, mergedText, removedRecord, removedText } from './worktree.ts'
@@ -146,17 +147,22 @@ async function mergeTasks(
   names: readonly string[],
   flags: MergeFlags & { readonly ready: boolean | undefined },
 ): Promise<Answer> {
-  const ready = flags.ready === true ? listDispatched(db).map(({ taskId }) => showTask(db, taskId)) : []
-  const ids = [
-    ...new Set([
-      ...names.map((name) => idNamed(db, name)),
-      ...ready.filter((one) => reviewOf(one) === 'ready').map(({ task }) => task.taskId),
-    ]),
-  ]
+  const all = flags.ready === true ? listDispatched(db).map(({ taskId }) => showTask(db, taskId)) : []
+  const ready = all.filter((one) => reviewOf(one) === 'ready').map(({ task }) => task.taskId)
+  const here = ready.filter((taskId) => hasWorktree(db, taskId))
+  if (here.length < ready.length) {
+    const left = ready.filter((taskId) => !here.includes(taskId)).map(escapeControls)
+    context.note(`not merged, because their worktrees are not on this machine or were removed: ${left.join(', ')}`)
+  }
+  const ids = [...new Set([...names.map((name) => idNamed(db, name)), ...here])]
   if (ids.length === 0)
-    throw new HeimdallError('USAGE', flags.ready === true ? 'no task is ready for review' : 'no task given', {
-      hint: 'heimdall task list shows tasks that are ready for review',
-    })
+    throw new HeimdallError(
+      'USAGE',
+      flags.ready === true ? 'no task with a worktree on this machine is ready for review' : 'no task given',
+      {
+        hint: 'heimdall task list shows tasks that are ready for review',
+      },
+    )
   const merged: MergedTask[] = []
   for (const taskId of await ordered(context, db, ids))
     try {
@@ -218,6 +224,20 @@ async function proposeTask(
     data: { task_id: taskId, branch, into, remote, pr: url, compare, failure },
     text: escapeText(`${branch} pushed to ${remote}; ${url === null ? '' : 'pull request '}${where}`),
     ...(failure === null ? {} : { exit: EXIT.failure }),
+  }
+}
+
+/** Records the decision about work whose worktree was removed, or is on another machine. */
+async function discardWithout(db: Coordination, taskId: string): Promise<Answer> {
+  const shown = showTask(db, taskId)
+  refuseUnended(shown)
+  const review = reviewOf(shown)
+  // Refuses what has no work to discard, with the reason.
+  if (review !== 'ready' && review !== 'proposed') worktreeOf(db, shown)
+  await putReview(db, taskId, { state: 'discarded' })
+  return {
+    data: { agent: null, path: null, deleted_branch: null, kept_branch: null, kept_under: [] },
+    text: `${escapeControls(taskId)} is discarded; its worktree is not on this machine, or was removed`,
   }
 }
 
@@ -289,10 +309,13 @@ export const commands: readonly Command[] = [
     about: 'Nothing is lost: commits, and what was not committed, stay under refs/heimdall/removed.',
     args: [taskArg],
     examples: { 'heimdall task discard T-9': 'removes the worktree and the branch of T-9' },
-    output: 'agent, path, deleted_branch (or null), kept_branch (or null), kept_under (refs that keep its commits)',
+    output:
+      'agent and path (null without a worktree on this machine), deleted_branch (or null), kept_branch (or null), kept_under (refs that keep its commits)',
     run: (context, { args }) =>
       withStore(context, async (db) => {
-        const { shown, agent } = await reviewed(context, db, idNamed(db, args.task))
+        const taskId = idNamed(db, args.task)
+        if (!hasWorktree(db, taskId)) return await discardWithout(db, taskId)
+        const { shown, agent } = await reviewed(context, db, taskId)
         const { project } = db
         const wish = { project, agent, isForced: true, keepsBranch: false, discards: true, env: context.env } as const
         const removed = await removeWorktree(wish)
@@ -314,8 +337,7 @@ export const commands: readonly Command[] = [
     run: (context, { args, flags }) =>
       withStore(context, async (db) => {
         const taskId = idNamed(db, args.task)
-        const isRead = args.text === undefined || args.text === '-'
-        const text = isRead ? (await readInput(context, '-')).toString('utf8').replace(/\n$/, '') : args.text
+        const text = await textOrInput(context, args.text, `reply to ${taskId}`)
         const { state } = await replyToTask(db, taskId, text, flags.budget)
         if (flags.wait === true) return await (await import('./task-wait.ts')).waitForTask(context, db, taskId)
         return { data: record(showTask(db, taskId)), text: `${taskId} is ${state} again` }

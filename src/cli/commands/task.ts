@@ -16,7 +16,7 @@ import { redacted } from '../../runs/redacted.ts'
 import { agentFlag } from '../agent-flag.ts'
 import { type Answer, type Command, command, type Context, type FlagSpec, spec } from '../command.ts'
 import { actorFor, withStore, withStoreToRead } from '../coordination-store.ts'
-import { readInput } from '../input-file.ts'
+import { textOrInput } from '../input-file.ts'
 import { listOf } from '../planning-of.ts'
 import { renderTable } from '../render/style.ts'
 import { peersFor } from './peers.ts'
@@ -260,9 +260,7 @@ export const commands: readonly Command[] = [
     run: (context, { args }) =>
       withStore(context, async (db) => {
         const taskId = idNamed(db, args.task)
-        const isRead = args.text === undefined || args.text === '-'
-        if (isRead && context.stdin.isTTY) context.note(`type the answer to ${taskId}, then Ctrl-D; Ctrl-C leaves`)
-        const text = isRead ? (await readInput(context, '-')).toString('utf8').replace(/\n$/, '') : args.text
+        const text = await textOrInput(context, args.text, `answer to ${taskId}`)
         await answerTask(db, taskId, text)
         return { data: record(showTask(db, taskId)), text: `${taskId} continues with that answer` }
       }),
