@@ -265,7 +265,12 @@ function sentence(issue: z.core.$ZodIssue, type: string): string {
       return `${where} is below the minimum of ${issue.minimum}`
     case 'invalid_format':
       return `${where} does not have the form of ${issue.format === 'datetime' ? 'a time with a zone' : `a ${where.split('.').at(-1)}`}`
-    default:
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'invalid_union':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
       return `${where}: ${issue.message}`
   }
 }

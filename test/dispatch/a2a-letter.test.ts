@@ -79,7 +79,7 @@ test('HTTP+JSON: errors before the first event of a stream, and of push notifica
 test('a message that is repeated is the same task; its id with another text is another one', async () => {
   const { serve, started } = ownWorker({ slots: 3 })
   const url = await serve()
-  const idOf = ({ body }: Awaited<ReturnType<typeof send>>) => (body?.['task'] as { id: string }).id
+  const idOf = ({ body }: Awaited<ReturnType<typeof send>>) => (body as { task: { id: string } }).task.id
   const first = idOf(await send(url, 'one'))
   expect(idOf(await send(url, 'one'))).toBe(first)
   const other = idOf(await send(url, 'two'))
