@@ -507,6 +507,10 @@ export const PRUNE_EVERY_MS = 3_600_000
 export const RUNS_LISTED = 50
 /** Numbers of calls that are remembered beyond one that is missing in a record. */
 export const CALL_NUMBERS_AHEAD_MAX = 1_024
+/** A call number in a record that is further than this past the greatest one before it is invalid. */
+export const CALL_NUMBER_GAP_MAX = 1 << 20
+/** A monotonic time of another boot past this is invalid: no machine runs for a hundred years. */
+export const UPTIME_MS_MAX = 100 * 365 * 24 * 3_600_000
 /** A checkpoint is written for each so many bytes of a record, so that it is behind by twice as many at most. */
 export const CHECKPOINT_EVERY_BYTES = 128 << 10
 /** A record is read ahead of its lock until so much is left, more than any batch that a full disk can take back. */

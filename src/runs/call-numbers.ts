@@ -1,5 +1,5 @@
 // Numbers of calls that were seen, so that a line that stands in the record twice counts once, in whatever order lines come.
-import { CALL_NUMBERS_AHEAD_MAX } from '../limits.ts'
+import { CALL_NUMBERS_AHEAD_MAX, CALL_NUMBER_GAP_MAX } from '../limits.ts'
 
 export class CallNumbers {
   /** All up to here were seen. */
@@ -15,8 +15,9 @@ export class CallNumbers {
     this.last = Math.max(this.#through, ...ahead)
   }
 
-  /** False for a number that was seen before. */
+  /** False for a number that was seen before, and for one that no process of this run has given: the next one must stay exact. */
   add(number: number): boolean {
+    if (!Number.isSafeInteger(number) || number > this.last + CALL_NUMBER_GAP_MAX) return false
     if (number <= this.#through || this.#ahead.has(number)) return false
     this.last = Math.max(this.last, number)
     this.#ahead.add(number)

@@ -48,8 +48,8 @@ export function readCheckpointHead(runDir: string): Head | undefined {
 
 function headIn(runDir: string, line: string): Head | undefined {
   const head: Partial<Head> | undefined = parseObject(line)
-  const isOurs = head?.v === VERSION && head.run === basename(runDir) && typeof head.bytes === 'number'
-  return isOurs ? (head as Head) : undefined
+  const isOurs = head?.v === VERSION && head.run === basename(runDir)
+  return isOurs && Number.isSafeInteger(head.bytes) && Number(head.bytes) >= 0 ? (head as Head) : undefined
 }
 
 /** A file that cannot be read is no checkpoint. */

@@ -3,8 +3,8 @@ import { HeimdallError, isSystemError } from '../errors.ts'
 import type { Record } from './record.ts'
 import { RunFold } from './run-fold.ts'
 
-/** Until then decisions count in memory; `attempt` enters what was counted. */
-export function lateRecord(cause: Error, attempt: () => Promise<Record>): Record {
+/** Until then decisions count in a fold in memory. `attempt` is called with it: its lines may have been dropped by then. */
+export function lateRecord(cause: Error, attempt: (early: RunFold) => Promise<Record>): Record {
   let record: Record | null = null
   const early = new RunFold()
   let why: unknown = cause
@@ -12,7 +12,7 @@ export function lateRecord(cause: Error, attempt: () => Promise<Record>): Record
   const tryAgain = async (): Promise<void> => {
     isTrying = true
     try {
-      record = await attempt()
+      record = await attempt(early)
     } catch (error) {
       if (!(error instanceof HeimdallError) && !isSystemError(error)) throw error
       why = error

@@ -15,6 +15,7 @@ import { startOf } from './process-start.ts'
 import { joinRun, type Record } from './record.ts'
 import { soloRecord } from './solo-record.ts'
 import { lateRecord } from './late-record.ts'
+import type { RunFold } from './run-fold.ts'
 import type { RunIdentity, RunStart } from '../events/types.ts'
 import { refuseRunOfAnother } from './whose-run.ts'
 
@@ -64,16 +65,16 @@ function openSolo(request: RunRequest, runId: string): OpenRun {
   if (events === null) throw new HeimdallError('INTERNAL', 'a shim alone has to know where its events go')
   const solo = { runId, shared: null, copy: null, text }
   if ('out' in events) return { ...solo, record: soloRecord(text, request.start, request.clock, events.out) }
-  const open = (): Record => {
+  const open = (early?: RunFold): Record => {
     const file = openEventFile(events.path)
-    return { ...soloRecord(text, request.start, request.clock, file.out), close: file.close }
+    return { ...soloRecord(text, request.start, request.clock, file.out, early), close: file.close }
   }
   try {
     return { ...solo, record: open() }
   } catch (error) {
     if (!isSystemError(error)) throw error
     request.note(`events of this run cannot be written: ${error.message}`)
-    return { ...solo, record: lateRecord(error, async () => open()) }
+    return { ...solo, record: lateRecord(error, async (early) => open(early)) }
   }
 }
 

@@ -1,5 +1,8 @@
 // The state of a run: what the lines of its record add up to.
+import { bootId, UNKNOWN_BOOT } from '../boot-id.ts'
+import { systemClock } from '../clock.ts'
 import type { QueuedEvent } from '../events/event-lines.ts'
+import { UPTIME_MS_MAX } from '../limits.ts'
 import { enterCounts, type RecordedCount } from '../policy/decide/counted.ts'
 import { MemoryCounters, type SavedCell } from '../policy/decide/memory-counters.ts'
 import type { Cell, CellWrite, Counters, Decision } from '../policy/types.ts'
@@ -111,7 +114,8 @@ export class RunFold implements Counters {
   }
 
   /** A line that was found in the record. Lines that stand there twice count once; what is not an event is skipped. */
-  enterStored(event: RecordedEvent): void {
+  enterStored(stored: RecordedEvent): void {
+    const event = isPlausible(momentIn(stored)) ? stored : { ...stored, mono_ms: undefined }
     if (!this.#addUp(event.type, event, event.call?.seq)) return
     this.#count(event.type, event, event, String(event.ts))
   }
@@ -236,6 +240,13 @@ export class RunFold implements Counters {
     if (this.#boots.size > BOOTS_MAX) this.#boots.delete(this.#boots.keys().next().value ?? '')
     this.#latest = { bootId: from, monoMs: (this.#latest?.monoMs ?? 0) + byMs }
   }
+}
+
+/** False for a time that no clock can have shown when the line was written: as the latest it would expire every window. */
+function isPlausible(at: BootMoment | null): boolean {
+  if (at === null) return true
+  const isOfThisBoot = at.bootId === bootId() && at.bootId !== UNKNOWN_BOOT
+  return at.monoMs >= 0 && at.monoMs <= (isOfThisBoot ? systemClock.monoMs() : UPTIME_MS_MAX)
 }
 
 /** Events whose `counters` count. */

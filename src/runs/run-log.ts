@@ -65,13 +65,17 @@ export class RunLog {
     return this.#bytes
   }
 
-  /** Reads most of a long record without its lock, some at a time; true when little is left. */
+  /** Reads most of a long record without its lock, some at a time; true when little is left, or no whole line was found. */
   readAhead(): boolean {
     const { size } = fs.fstatSync(this.#fd)
     this.#load(size)
-    if (size - this.#bytes <= RECORD_TAIL_BYTES) return true
-    this.#readUpTo(Math.min(size - RECORD_TAIL_BYTES, this.#bytes + RECORD_TAIL_BYTES))
-    return false
+    const before = this.#bytes
+    const end = size - RECORD_TAIL_BYTES
+    if (before >= end) return true
+    const to = Math.min(end, before + RECORD_TAIL_BYTES)
+    this.#readUpTo(to)
+    // What is read ends with a whole line, so a little of it may be left even at the end.
+    return to === end || this.#bytes === before
   }
 
   /** Runs `act` with the record locked and read, or returns `undefined` when another process has it. Inside another `locked` it joins it. */

@@ -13,8 +13,13 @@ const NOTHING: Buffer = Buffer.alloc(0)
  * Its own numbers, its own start and end. `out` takes whole lines and nothing else of the buffer's life, or returns false
  * when it is full; it takes no line at all only when all it took before has gone out.
  */
-export function soloRecord(text: EventText, start: RunStart, clock: Clock, out: (lines: Buffer) => boolean): Record {
-  const fold = new RunFold()
+export function soloRecord(
+  text: EventText,
+  start: RunStart,
+  clock: Clock,
+  out: (lines: Buffer) => boolean,
+  fold = new RunFold(),
+): Record {
   const own = new EventText(text.identity, () => clock.wallMs())
   const started = momentOf(clock)
   let hasStarted = false

@@ -1,16 +1,19 @@
 // The record of a run under several writers: numbers, checkpoints and repair, whatever is done to the files between two writes.
-import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { decisionBody, decisionEvent, EventText } from '../../src/events/event-text.ts'
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
 import { checkpointPath } from '../../src/runs/checkpoint.ts'
 import { joinRun, type Record as EventRecord } from '../../src/runs/record.ts'
 import { closeAbandonedRuns, openMark } from '../../src/runs/run-close.ts'
-import { RunLog } from '../../src/runs/run-log.ts'
+import { openRun } from '../../src/runs/open-run.ts'
+import { recordPath, RunLog } from '../../src/runs/run-log.ts'
 import type { RunIdentity, RunStart, RunStatus } from '../../src/events/types.ts'
-import { ABANDONED_RUNS_MAX } from '../../src/limits.ts'
+import { ABANDONED_RUNS_MAX, RECORD_TAIL_BYTES } from '../../src/limits.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { temporaryFolder } from '../support/project.ts'
 import { scaled } from '../support/scale.ts'
@@ -71,6 +74,76 @@ function writeCall(
   expect(record.write(text.lines)).toBeDefined()
   text.lines.clear()
 }
+
+test('a long record without a checkpoint is read ahead in a few steps, and joined', async () => {
+  const runsDir = temporaryFolder()
+  const runDir = join(runsDir, 'r')
+  mkdirSync(runDir, { mode: 0o700 })
+  // No line ends where the tail begins.
+  const line = `{"type":"other","text":"${'x'.repeat(700_000)}"}\n`
+  writeFileSync(recordPath(runDir), line.repeat(Math.ceil((2.3 * RECORD_TAIL_BYTES) / line.length)), { mode: 0o600 })
+  const log = new RunLog(runDir)
+  let steps = 1
+  while (!log.readAhead() && steps < 10) steps += 1
+  expect(steps).toBe(2)
+  expect(log.bytes).toBeGreaterThan(1.2 * RECORD_TAIL_BYTES)
+  log.close()
+  const identity = identityOf('r', 'late')
+  const joining = { runsDir, folder: 'r', identity, start, role: 'shim', parent: null, quietMs: 0 } as const
+  const record = await joinRun({ ...joining, clock: systemClock })
+  expect(record.fold.totals.segment).toBe(1)
+  record.close()
+})
+
+test('a line that is longer than one step of reading ahead is left to the lock', () => {
+  const runDir = temporaryFolder()
+  writeFileSync(recordPath(runDir), `${'x'.repeat(2.2 * RECORD_TAIL_BYTES)}\n`, { mode: 0o600 })
+  const log = new RunLog(runDir)
+  expect(log.readAhead()).toBe(true)
+  expect(log.locked(() => log.bytes)).toBeGreaterThan(2.2 * RECORD_TAIL_BYTES)
+  log.close()
+})
+
+test('what was decided before a late events file opens stays decided', async () => {
+  const folder = join(temporaryFolder(), 'late')
+  const { run_id: _, ...identity } = identityOf('', 's')
+  const run = await openRun({
+    env: {},
+    clock,
+    newId: () => 'r',
+    identity,
+    start,
+    events: { path: join(folder, 'events.jsonl') },
+    parentPid: process.pid,
+    quietMs: 0,
+    note: () => undefined,
+  })
+  const { record, text } = run
+  const names = { call_id: 'c', server_name: 's', tool_name: 't', args_hash: '' }
+  const decision = {
+    action: 'TERMINATE_RUN',
+    rule_id: 'stop',
+    severity: 'info',
+    reason_code: 'R',
+    summary: 's',
+  } as const
+  const key = `budget ${'0'.repeat(20)}`
+  const counters = [{ rule_id: 'few', counter: 'calls', limit: 2, key, before: 0, after: 2 }] as const
+  const event = decisionEvent({ ...decision, enforced: true }, policy)
+  record.fold.count(text.decision(decisionBody(names, event, { counters, mono_ms: 1, boot_id: 'b' })))
+  // There was no space for its line.
+  text.lines.clear()
+  expect(() => record.write(text.lines)).toThrow(/ENOENT/)
+  mkdirSync(folder)
+  await setImmediate()
+  // This attempt opens the file; the next one writes to it.
+  expect(() => record.write(text.lines)).toThrow(/ENOENT/)
+  await setImmediate()
+  expect(record.write(text.lines)).toBeDefined()
+  expect(record.fold.terminated).toMatchObject({ rule_id: 'stop' })
+  expect(record.fold.get(key, '')?.[0]).toBe(2)
+  record.close()
+})
 
 test('a member that was taken for dead takes part again from its next event on', async () => {
   const runsDir = temporaryFolder()

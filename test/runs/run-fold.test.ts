@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { bootId } from '../../src/boot-id.ts'
 import { systemClock } from '../../src/clock.ts'
 import { decisionBody, decisionEvent, EventText } from '../../src/events/event-text.ts'
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
@@ -289,6 +290,7 @@ describe('a checkpoint', () => {
     ['of a newer version', (runDir) => edited(runDir, (head) => (head['v'] = 2))],
     ['of more than the record holds', (runDir) => edited(runDir, (head) => (head['bytes'] = 1 << 30))],
     ['of another place in the record', (runDir) => edited(runDir, (head) => (head['bytes'] = 900))],
+    ['of fewer bytes than none', (runDir) => edited(runDir, (head) => (head['bytes'] = -1))],
     ['of a run of another name', (runDir) => edited(runDir, (head) => (head['run'] = 'other'))],
   ])('%s: what was spent stays spent', async (_, damage) => {
     const { runDir, left } = await spent()
@@ -415,6 +417,41 @@ test('a line that takes back what was spent is no line of ours', async () => {
   expect(forged).toContain('"before":2,"after":0')
   fs.appendFileSync(recordPath(runDir), `${forged}\n`)
   expect(member.call(policy, 'a', 0, now)).toBe('BLOCK')
+})
+
+test.each([2 ** 53, Number.MAX_SAFE_INTEGER, 2 ** 40, 1.5])(
+  'a call number %d in a line of the record does not stop the numbering',
+  async (seq) => {
+    const policy = await policyOf(rule('few', 'budget', {}, { budget: { limit_calls: 2, on_exceed: 'BLOCK' } }))
+    const runDir = temporaryFolder()
+    const member = new Member(runDir, 'm')
+    const forged = `{"type":"tool_call_start","call":{"call_id":"x","seq":${seq}}}\n`
+    fs.appendFileSync(recordPath(runDir), forged.repeat(2))
+    const now = { bootId: 'b', monoMs: 1 }
+    for (let n = 0; n < 3; n += 1) member.call(policy, 'a', n, now)
+    expect(member.log.fold.lastNumber).toBe(3)
+    expect(new Member(runDir, 'late').call(policy, 'a', 0, now)).toBe('BLOCK')
+    expect(readFold(runDir).totals.counts).toMatchObject({ total: 4, allowed: 2, blocked: 2 })
+  },
+)
+
+test.each([
+  [bootId(), 1e15],
+  ['another boot', 1e300],
+  ['another boot', -1e300],
+])('a line of boot %s at %d ms expires no window', async (boot_id, mono_ms) => {
+  const policy = await policyOf(
+    rule('once', 'dedupe', tool('write'), { dedupe: { scope: 'tool', window_ms: HOUR, on_duplicate: 'BLOCK' } }),
+  )
+  const runDir = temporaryFolder()
+  const now = { bootId: bootId(), monoMs: Math.floor(systemClock.monoMs()) }
+  expect(new Member(runDir, 'm').call(policy, 'write', 1, now)).toBe('ALLOW')
+  const call = { call_id: 'x', seq: 2 }
+  const line = { type: 'tool_call_decision', call, decision: { action: 'ALLOW', counters: [] }, mono_ms, boot_id }
+  fs.appendFileSync(recordPath(runDir), `${JSON.stringify(line)}\n`)
+  const reader = new Member(runDir, 'reader')
+  reader.log.locked(() => reader.log.checkpoint())
+  expect(new Member(runDir, 'late').call(policy, 'write', 1, { ...now, monoMs: now.monoMs + 1 })).toBe('BLOCK')
 })
 
 test('an answer for once is used up by the decision that goes by it, for every shim of the run', () => {
