@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -51,15 +51,15 @@ describe('findProject', () => {
     expect(findProject(dir, { HEIMDALL_PLANNING_DIR: '.planning' })).toEqual(findProject(dir, {}))
   })
 
-  test('a store that is older than the repository moves into its git folder; one that came with its files does not', () => {
+  test('a store that is older than the repository is found where it is; one that came with its files is not used', () => {
     const before = join(dir, '.planning/.heimdall')
     mkdirSync(before, { recursive: true })
     writeFileSync(join(before, 'coordination.db'), 'older')
     expect(findProject(dir, {}).coordinationDir).toBe(before)
     git(dir, 'init')
+    expect(findProject(dir, {}).coordinationDir).toBe(before)
+    renameSync(before, join(dir, '.git/heimdall'))
     expect(findProject(dir, {}).coordinationDir).toBe(join(dir, '.git/heimdall'))
-    expect(readFileSync(join(dir, '.git/heimdall/coordination.db'), 'utf8')).toBe('older')
-    expect(existsSync(before)).toBe(false)
     const cloned = join(dir, 'cloned')
     git(dir, 'init', cloned)
     mkdirSync(join(cloned, '.planning/.heimdall'), { recursive: true })

@@ -1,5 +1,5 @@
 // Where things live: project root, planning root, git folders, XDG folders; and paths that may not leave a folder.
-import { readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { HeimdallError, isErrno } from './errors.ts'
 import { printable } from './ids.ts'
@@ -29,15 +29,31 @@ export function findProject(cwd: string, env: Env): Project {
   const start = realFolder(cwd)
   const git = findGit(start)
   const root = git?.root ?? start
-  const usual = join(git === undefined ? root : mainFolderOf(git), '.planning')
+  const usual = usualPlanning(root, git)
   const override = env['HEIMDALL_PLANNING_DIR'] ?? ''
   const planningDir = override === '' ? usual : resolve(cwd, override)
   // With another planning root the whole state sits inside it, so that a test or a fixture is an island.
   const isIsland = planningDir !== usual
   const inPlanning = join(planningDir, '.heimdall')
-  const coordinationDir = isIsland || git === undefined ? inPlanning : movedIntoGit(inPlanning, git.commonDir)
+  const coordinationDir = isIsland || git === undefined ? inPlanning : storeFolder(inPlanning, git.commonDir)
   return { root, gitCommonDir: git?.commonDir, planningDir, coordinationDir }
 }
+
+/** The project as it is found now: its folder may have become a repository since, and its store may have been moved. */
+export function refreshed(project: Project): Project {
+  return findProjectIfThere(project.root, { HEIMDALL_PLANNING_DIR: project.planningDir }) ?? project
+}
+
+/** Where in the git folder a store belongs that is still in the planning folder; undefined when it is in its place. */
+export function destinationInGit({ root, planningDir, coordinationDir }: Project): string | undefined {
+  const git = gitAt(root)
+  if (git === undefined || planningDir !== usualPlanning(root, git)) return undefined
+  const dir = join(git.commonDir, 'heimdall')
+  return coordinationDir === dir ? undefined : dir
+}
+
+const usualPlanning = (root: string, git: Git | undefined): string =>
+  join(git === undefined ? root : mainFolderOf(git), '.planning')
 
 /** The folder that all worktrees of a repository share for briefs: its main checkout, or a bare repository itself. */
 function mainFolderOf({ root, gitDir, commonDir }: Git): string {
@@ -50,22 +66,14 @@ function mainFolderOf({ root, gitDir, commonDir }: Git): string {
 }
 
 /**
- * The store of a folder that became a repository later moves out of the work tree, once. One that is not older than
- * the repository came with its files, and stays where it is.
+ * In the git folder, except for a store that is older than the repository and was not moved there yet. One that is not
+ * older came with the files of the repository and is not used.
  */
-function movedIntoGit(before: string, commonDir: string): string {
+function storeFolder(inPlanning: string, commonDir: string): string {
   const dir = join(commonDir, 'heimdall')
   const isStore = (folder: string): boolean => kindOf(join(folder, 'coordination.db')) === 'file'
-  if (isStore(dir) || !isStore(before)) return dir
-  if (statSync(before).birthtimeMs >= statSync(commonDir).birthtimeMs) return dir
-  try {
-    renameSync(before, dir)
-    return dir
-  } catch (error) {
-    if (isStore(dir)) return dir
-    if (!isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'EXDEV', 'ENOTEMPTY', 'EEXIST')) throw error
-    return before
-  }
+  if (isStore(dir) || !isStore(inPlanning)) return dir
+  return statSync(inPlanning).birthtimeMs < statSync(commonDir).birthtimeMs ? inPlanning : dir
 }
 
 /** Nothing for a folder that is gone, or not for us to look into. */

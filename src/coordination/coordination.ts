@@ -1,12 +1,12 @@
 // One repository's coordination, opened: its store, its clocks, and what every operation on it needs to know.
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { HeimdallError } from '../errors.ts'
+import { HeimdallError, isErrno } from '../errors.ts'
 import { createIdSource } from '../id-source.ts'
 import { printable } from '../ids.ts'
-import type { Env, Project } from '../paths.ts'
+import { destinationInGit, type Env, type Project, refreshed } from '../paths.ts'
 import { ensureFolder, replaceFile } from '../storage/atomic-file.ts'
 import type { Author } from './log-entry.ts'
 import { rootHaid } from './who/haid.ts'
@@ -52,9 +52,11 @@ export interface FleetDoor {
   isJoined(where: Pick<CoordinationOptions, 'project' | 'env'>): boolean
 }
 
-export function openCoordination(options: CoordinationOptions): Coordination {
+/** A process that runs on may know the project from before its store was moved: the old place must not get an empty one. */
+export function openCoordination(given: CoordinationOptions): Coordination {
+  refuseGone(given.project)
+  const options = { ...given, project: refreshed(given.project) }
   const { fleet } = options
-  refuseGone(options.project)
   const surroundings = around(options)
   const { clock, newId, now } = surroundings
   hideFromGit(options.project)
@@ -73,6 +75,21 @@ export function openCoordination(options: CoordinationOptions): Coordination {
 function refuseGone({ root, gitCommonDir }: Project): void {
   const folder = gitCommonDir ?? root
   if (!existsSync(folder)) throw new HeimdallError('FOLDER_GONE', `${printable(folder)} was removed or moved away`)
+}
+
+/**
+ * Moves the store of a folder that became a repository later into the git folder. A process that has it open gets
+ * STORE_REPLACED with its next change, and finds it when it opens it again.
+ */
+export function moveIntoGit(project: Project): void {
+  const { coordinationDir } = refreshed(project)
+  const destination = destinationInGit({ ...project, coordinationDir })
+  if (destination === undefined) return
+  try {
+    renameSync(coordinationDir, destination)
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT', 'EACCES', 'EPERM', 'EROFS', 'EXDEV', 'ENOTEMPTY', 'EEXIST')) throw error
+  }
 }
 
 /** Keys and the database in a planning folder are never committed. */
@@ -104,7 +121,8 @@ export function lostCopy(isGone: boolean): HeimdallError {
 }
 
 /** For commands that change nothing: no lock is taken and nothing is written. Nothing when the repository has no store yet. */
-export function openCoordinationToRead(options: CoordinationOptions): Coordination | undefined {
+export function openCoordinationToRead(given: CoordinationOptions): Coordination | undefined {
+  const options = { ...given, project: refreshed(given.project) }
   const { project, clock } = options
   const store = openSqliteStore(storePath(project), { clock, readOnly: true })
   return store === undefined ? undefined : inFleet(options, { ...around(options), store })

@@ -5,6 +5,7 @@ import {
   type Coordination,
   type CoordinationOptions,
   isUnwritable,
+  moveIntoGit,
   openCoordination,
   openCoordinationToRead,
 } from './coordination.ts'
@@ -24,6 +25,7 @@ export interface Door {
 
 /** For those that may change something. What arrived from other machines is taken in first; the ledger is written last. */
 export async function withRoom<T>(door: Door, act: (room: Coordination) => T | Promise<T>): Promise<T> {
+  moveIntoGit(door.options.project)
   const room = openCoordination(door.options)
   try {
     noteIgnored(door, room)

@@ -73,7 +73,7 @@ export class WatchedProjects {
 
   /** Opened for the first run of a repository; `env` is that of the run. */
   use(project: Project, env: Env): WatchedProject {
-    const key = `${project.coordinationDir}\0${project.root}`
+    const key = `${project.planningDir}\0${project.root}`
     let found = this.#open.get(key)
     if (found === undefined) {
       found = new WatchedProject(project, { ...this.#parts, env }, () => this.#open.delete(key))

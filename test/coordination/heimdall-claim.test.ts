@@ -2,10 +2,14 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openCoordination } from '../../src/coordination/coordination.ts'
+import { readMachine } from '../../src/coordination/moment.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
 import { type Ending, launcher } from '../support/programs.ts'
 import { type TemporaryProject, temporaryProject } from '../support/project.ts'
+import { enter, openRoom } from './room.ts'
 
 const claim = (project: TemporaryProject, args: readonly string[], env: Record<string, string> = {}): Promise<Ending> =>
   project.run('heimdall-claim', args, { env: { ...project.env, ...env } })
@@ -128,9 +132,30 @@ test('keys and the database are never committed, and claims made before git init
   expect(project.git('ls-files')).not.toContain('.heimdall')
   const list = await project.run('heimdall-claim', ['list'])
   expect(list.stdout).toMatch(/^ACTIVE CLAIMS \(1\)\n[^]*src\s.*amber-otter/)
-  expect(existsSync(project.path('.planning/.heimdall'))).toBe(false)
+  // A command that only reads leaves the store where it is; one that writes moves it.
+  expect(existsSync(project.path('.git/heimdall'))).toBe(false)
   const released = await project.run('heimdall-claim', ['release', '--haid', 'amber-otter'])
   expect(released).toMatchObject({ code: 0, stdout: 'released: src\n' })
+  expect(existsSync(project.path('.planning/.heimdall'))).toBe(false)
+  expect(existsSync(project.path('.git/heimdall/keys'))).toBe(true)
+})
+
+test('a store that a command moved after git init is found again by a process that had it open', async () => {
+  const project = temporaryProject({ git: false })
+  const [old, moved] = [project.path('.planning/.heimdall'), project.path('.git/heimdall')]
+  const room = openRoom({ project, clock: systemClock, boot: readMachine().boot })
+  const known = room.project
+  await enter(room, 'amber-otter')
+  project.git('init', '--quiet')
+  expect(await claim(project, ['list'])).toMatchObject({ code: 0 })
+  expect([existsSync(old), existsSync(moved)]).toEqual([true, false])
+  expect(await claim(project, ['claim', 'src', '--task', 'T-1'])).toMatchObject({ code: 0 })
+  await expect(enter(room, 'jade-heron')).rejects.toMatchObject({ code: 'STORE_REPLACED' })
+  const again = openCoordination({ project: known, env: project.env, clock: systemClock })
+  onTestFinished(() => again.store.close())
+  expect(again.store.read((rows) => rows.claims({ state: 'active' }))).toHaveLength(1)
+  expect(again.store.read((rows) => rows.agents().map(({ agentId }) => agentId))).toContain('amber-otter')
+  expect([existsSync(old), existsSync(moved)]).toEqual([false, true])
 })
 
 test('a planning folder of its own inside a repository keeps its keys out of commits', async () => {

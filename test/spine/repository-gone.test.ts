@@ -29,14 +29,14 @@ function readlinkIfOpen(path: string): string[] {
   }
 }
 
-async function started(project: Spine): Promise<string> {
+async function started(project: Spine, storeDir = '.git/heimdall'): Promise<string> {
   const { run_id: run } = await project.json(['run', '--agent', 'amber-otter', '--detach', '--', 'sh', '-c', HOLDS], {
     env: { PATH },
   })
   await until('the claim', async () => (await project.run('hm', ['logs', 'amber-otter'])).stdout.includes('ready'))
   // Before, the watcher has no folder open by which it could tell where the repository went.
   const watcher = await project.watcher()
-  const store = project.path('.git/heimdall/coordination.db-wal')
+  const store = project.path(storeDir, 'coordination.db-wal')
   await until('the watcher to have the store open', () => openIn(watcher).includes(store))
   return String(run)
 }
@@ -102,4 +102,23 @@ test('moved away: nothing appears in the old place, and in the new one nothing i
   await isClosed(project, run, `was moved to ${moved} under the run`)
   expect(existsSync(project.root)).toBe(false)
   expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('clear') })
+})
+
+test('git init under a run: commands move its store, its claims are kept and released, and no second store appears', async () => {
+  const project = spine({ git: false })
+  const [old, moved] = [project.path('.planning/.heimdall'), project.path('.git/heimdall')]
+  const run = await started(project, '.planning/.heimdall')
+  project.git('init', '--quiet')
+  expect(await project.claims()).toMatchObject([{ claimed_surfaces: ['src/api'] }])
+  expect([existsSync(old), existsSync(moved)]).toEqual([true, false])
+  expect((await project.run('heimdall', ['claim', 'docs', '--task', 'T-2'])).code).toBe(0)
+  expect([existsSync(old), existsSync(moved)]).toEqual([false, true])
+  expect(await project.json(['status'])).toMatchObject({
+    agents: expect.arrayContaining([expect.objectContaining({ agent_id: 'amber-otter', run_id: run })]),
+  })
+  tell(project, 'print')
+  tell(project, 'end')
+  await isClosed(project, run)
+  expect(await project.claims()).toMatchObject([{ claimed_surfaces: ['docs'] }])
+  expect([existsSync(old), existsSync(moved)]).toEqual([false, true])
 })

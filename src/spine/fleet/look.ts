@@ -4,7 +4,7 @@ import type { CoordinationOptions } from '../../coordination/coordination.ts'
 import { openView } from '../../coordination/view.ts'
 import { fateOf } from '../../coordination/who/process-ref.ts'
 import { HeimdallError } from '../../errors.ts'
-import { type Project, runsDirOf } from '../../paths.ts'
+import { type Project, refreshed, runsDirOf } from '../../paths.ts'
 import type { Request } from '../../runs/approvals.ts'
 import { type ExitRecord, readExitRecord, readHolder } from '../../sessions/session-files.ts'
 import { orphansOf } from '../../sessions/settle.ts'
@@ -30,7 +30,7 @@ export interface FleetOptions extends CoordinationOptions {
 
 /** What is known of a project's agents now. */
 export async function lookAtFleet(options: FleetOptions): Promise<Fleet> {
-  return fleetOf(await gather(options))
+  return fleetOf(await gather({ ...options, project: refreshed(options.project) }))
 }
 
 async function gather(options: FleetOptions): Promise<FleetFacts> {
@@ -61,7 +61,7 @@ async function gather(options: FleetOptions): Promise<FleetFacts> {
   const runsDir = runsDirOf(env)
   const ids = sessionIds(socketDir)
   const open = tried('runs', () => openRuns(runsDir), []).filter(
-    ({ run }) => run.project.coordinationDir === project.coordinationDir,
+    ({ run }) => refreshed(run.project).coordinationDir === project.coordinationDir,
   )
   const known = tried('coordination', () => knownIn(options), NOBODY_KNOWN)
   const ofRuns = new Set(open.map(({ run }) => `${run.session.dir}\0${run.session.id}`))
