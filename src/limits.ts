@@ -320,6 +320,10 @@ export const WATCHER_RETRY_MS = 30_000
 export const WATCHER_ABANDONED_MS = 60_000
 /** How long a command waits for the watcher to settle what it asked for. */
 export const RUN_SETTLED_MS = 20_000
+/** How long the watcher stands still for a store that is locked: all runs of all projects stand still with it. */
+export const WATCHER_BUSY_MS = 50
+/** When it tries that store again, until a command would have given up. */
+export const STORE_BUSY_RETRY_MS = 100
 /** The watcher that cannot reach the store tries again so often, for as long as its session lives. */
 export const STORE_RETRY_MS = 1_000
 /** Of a run whose supervisor was killed nothing runs five seconds later: who ignored the hang-up gets this long once more. */

@@ -4,7 +4,9 @@ import { basename } from 'node:path'
 import { hostIn, hostMarkedIn, hostOf, lineOf, userName } from './person.ts'
 import type { ProcessTable } from './process-table.ts'
 import { KEY_VARIABLE, SESSION_VARIABLE } from './session-variables.ts'
-import { isWatcher, supervisedBy } from './supervisor-process.ts'
+import type { Env } from './paths.ts'
+import { supervisedBy } from './supervisor-process.ts'
+import { livingWatcher, watcherFolder } from './watcher-process.ts'
 
 export interface SessionCaller {
   /** The agent's, or what it is known by; the user's where no agent is seen. */
@@ -26,10 +28,12 @@ const NO_AGENT = { supervisorPid: undefined, key: undefined, isAgent: false, act
 /** What an agent is called in the environment of its session. */
 const AGENT_VARIABLES = ['HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT']
 
-export function sessionCaller(pid: number, table: ProcessTable): SessionCaller {
+/** `env` says where the state folder is. */
+export function sessionCaller(pid: number, table: ProcessTable, env: Env): SessionCaller {
   const line = lineOf(table, pid)
   // Its parent is the supervisor of the run that has started it, if that still runs.
-  if (line.some((one) => isWatcher(table, one)))
+  const watcher = livingWatcher(watcherFolder(env))?.process.pid
+  if (watcher !== undefined && line.includes(watcher))
     return { ...NO_AGENT, name: 'the watcher', words: `the watcher (process ${pid})` }
   const at = line.findIndex((one) => supervisedBy(table, one) !== undefined)
   const supervisorPid = line[at]

@@ -19,4 +19,4 @@ const isSupervisor = (table: ProcessTable, pid: number): boolean =>
   table.hasInEnvironment(pid, `${SUPERVISOR_VARIABLE}=`) ||
   // For systems that do not show an environment.
   supervisedBy(table, pid) !== undefined ||
-  isWatcher(table, pid)
+  (isWatcher(table, pid) && !table.hasInEnvironment(process.pid, ''))

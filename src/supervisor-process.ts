@@ -13,7 +13,7 @@ export function supervisedBy(table: ProcessTable, pid: number): string | undefin
   return at < 0 || !RUNTIME.test(basename(words[0] ?? '')) ? undefined : words[at + 1]
 }
 
-/** It follows sessions and is part of none, wherever it was started. */
+/** By its command line alone, which any program may have: for systems that do not show an environment. It follows sessions and is part of none. */
 export function isWatcher(table: ProcessTable, pid: number): boolean {
   const [program = '', script = ''] = table.commandWords(pid)
   return RUNTIME.test(basename(program)) && WATCHER.test(script)

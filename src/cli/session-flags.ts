@@ -234,10 +234,10 @@ export async function givenOrAround(context: Context, flags: DirFlag, id: string
 }
 
 /** For exit records: who ended a session. */
-export async function whoEnds({ calledAs }: Context): Promise<string> {
+export async function whoEnds({ calledAs, env }: Context): Promise<string> {
   const [{ lookUnswayed }, { sessionCaller }] = await Promise.all([
     import('../processes.ts'),
     import('../session-caller.ts'),
   ])
-  return `${calledAs} by ${sessionCaller(process.pid, lookUnswayed()).words}`
+  return `${calledAs} by ${sessionCaller(process.pid, lookUnswayed(), env).words}`
 }

@@ -25,7 +25,12 @@ export async function connect(target: Target, options?: ConnectOptions): Promise
   const path = 'socketPath' in target ? target.socketPath : socketPathOf(target)
   const connection = await openConnection(path, options)
   // A session of ours is told who asks: it refuses what an agent may not do, and records the rest under its name.
-  if (existsSync(path.replace(/\.sock$/, '.pid'))) await connection.callAs('the client library')
+  try {
+    if (existsSync(path.replace(/\.sock$/, '.pid'))) await connection.callAs('the client library')
+  } catch (error) {
+    connection.close()
+    throw error
+  }
   return connection
 }
 

@@ -43,7 +43,7 @@ async function keep(sheet: KeptSheet, how: KeepWith): Promise<Kept> {
     calls: () => watch?.calls ?? 0,
   })
   try {
-    await agent.bind()
+    agent.bind()
     const exit = await sessionEnd(sheet, heart, watch, how)
     if (signal.aborted) return 'stopped'
     watch?.sessionEnded()

@@ -8,7 +8,7 @@ import { beatFor, bindTo, endFor } from '../coordination/who/kept.ts'
 import type { SessionOutcome } from '../coordination/who/outcome.ts'
 import { type ProcessRef, processRef } from '../coordination/who/process-ref.ts'
 import { fleetDoor } from '../fleet/door.ts'
-import { STORE_RETRY_MS } from '../limits.ts'
+import { STORE_RETRY_MS, WATCHER_BUSY_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { readHolder } from '../sessions/session-files.ts'
 import type { KeptRun } from './kept-run.ts'
@@ -27,6 +27,8 @@ export class KeptAgent {
   readonly #at: WatchedProject
   #child: ProcessRef | undefined
   #watch: WriteWatch | undefined
+  readonly #over = new AbortController()
+  #binding: Promise<void> = Promise.resolve()
 
   constructor(run: () => KeptRun, how: ActWith) {
     this.#run = run
@@ -39,14 +41,25 @@ export class KeptAgent {
     return this.#child
   }
 
-  async bind(): Promise<void> {
-    const { agent, session, project } = this.#run()
+  /** What is noticed of the run does not wait for the store. */
+  bind(): void {
+    const { session } = this.#run()
     const holder = readHolder(session.dir, session.id)
     const child = holder?.supervisorPid === session.supervisor.pid ? processRef(holder.childPid) : undefined
     if (child === undefined) return
     this.#child = child
-    if (!(await this.#at.room.act((room) => bindTo(room, agent, child)))) return
+    this.#binding = this.#bindTo(child)
+  }
+
+  async #bindTo(child: ProcessRef): Promise<void> {
+    const { agent, project } = this.#run()
     const { clock } = this.#how
+    const { signal } = this.#over
+    while (!(await this.#at.room.act((room) => bindTo(room, agent, child)))) {
+      await pause(clock, STORE_RETRY_MS, signal)
+      if (signal.aborted) return
+    }
+    if (signal.aborted) return
     // What its processes write into what others hold is noticed while the run goes on.
     this.#watch = new WriteWatch({ project, agent, tree: child, clock, room: this.#at.room })
   }
@@ -60,7 +73,7 @@ export class KeptAgent {
 
   /** False when the store could not be reached in all that time. With a repository that is removed goes all that was held in it. */
   async release(outcome: SessionOutcome): Promise<boolean> {
-    await this.#watch?.stop()
+    await this.#unbind()
     if (this.#at.place.isGone) return await this.#releaseMoved(outcome)
     return await this.#endIn(this.#at.room, outcome)
   }
@@ -76,8 +89,9 @@ export class KeptAgent {
     }
     note(`${root} was moved to ${moved.root} under the run: what it held is released there`)
     const room = new ResidentRoom(
-      () => openCoordination({ project: moved, env, clock, fleet: fleetDoor }),
+      () => openCoordination({ project: moved, env, clock, fleet: fleetDoor, busyMs: WATCHER_BUSY_MS }),
       (why) => note(`coordination: ${why}`),
+      { clock },
     )
     try {
       const isDone = await this.#endIn(room, outcome)
@@ -104,8 +118,14 @@ export class KeptAgent {
   }
 
   async close(): Promise<void> {
-    await this.#watch?.stop()
+    await this.#unbind()
     this.#at.release()
+  }
+
+  async #unbind(): Promise<void> {
+    this.#over.abort()
+    await this.#binding
+    await this.#watch?.stop()
   }
 }
 

@@ -57,12 +57,27 @@ export function readSheet(path: string): KeptRun | undefined {
   const text = readIfThere(path)
   if (text === undefined) return undefined
   try {
-    const value = JSON.parse(text) as Partial<KeptRun>
-    return value.v === 1 && value.session !== undefined && value.agent !== undefined ? (value as KeptRun) : undefined
+    const value = JSON.parse(text) as Partial<KeptRun> | null
+    return value !== null && isWhole(value) ? value : undefined
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return undefined
   }
+}
+
+/** Has all that a command needs to show the run, and the watcher to take it up. */
+function isWhole(value: Partial<KeptRun>): value is KeptRun {
+  const { v, folder, agent, project } = value
+  const session: Partial<KeptRun['session']> | undefined = value.session
+  return (
+    v === 1 &&
+    typeof folder === 'string' &&
+    typeof agent?.haid === 'string' &&
+    typeof project?.coordinationDir === 'string' &&
+    typeof session?.dir === 'string' &&
+    typeof session.id === 'string' &&
+    typeof session.supervisor?.pid === 'number'
+  )
 }
 
 export const removeSheet = (path: string): boolean => removeIfThere(path)

@@ -4,6 +4,7 @@ import { openCoordination } from '../coordination/coordination.ts'
 import { ResidentRoom } from '../coordination/resident-room.ts'
 import { fleetDoor } from '../fleet/door.ts'
 import { HeimdallError } from '../errors.ts'
+import { WATCHER_BUSY_MS } from '../limits.ts'
 import type { Env, Project } from '../paths.ts'
 import { HeldPlace } from './place-held.ts'
 
@@ -29,12 +30,13 @@ export class WatchedProject {
     this.room = new ResidentRoom(
       () => {
         this.refuseGone()
-        const room = openCoordination({ project, env, clock, fleet: fleetDoor })
+        const room = openCoordination({ project, env, clock, fleet: fleetDoor, busyMs: WATCHER_BUSY_MS })
         // In a fleet this machine's copy follows the log for as long as a run goes on.
         void room.store.link(this.#over.signal)
         return room
       },
       (why) => note(`${project.root}: coordination: ${why}`),
+      { clock, signal: this.#over.signal },
     )
   }
 

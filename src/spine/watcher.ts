@@ -172,11 +172,12 @@ class Watcher {
         if (known.aside === undefined || known.aside.retryMs > clock.monoMs()) continue
         this.#runs.delete(path)
       }
-      const run = this.#read(path)
-      if (run === undefined || !(await isOurs(run))) continue
-      const id = idNow(run)
-      if (id === undefined) waiting += 1
-      else this.#take(path, id === run.session.id ? run : renamed(path, run, id))
+      try {
+        if (!(await this.#begin(path))) waiting += 1
+      } catch (error) {
+        // Whatever is wrong with one run, the others go on.
+        this.#setAside(path, errorText(error))
+      }
     }
     // A run that was set aside, and whose file was removed by hand.
     for (const [path, { aside }] of this.#runs) if (aside !== undefined && !fs.existsSync(path)) this.#runs.delete(path)
@@ -184,16 +185,14 @@ class Watcher {
     return waiting
   }
 
-  #read(path: string): KeptRun | undefined {
-    try {
-      const run = readSheet(path)
-      if (run === undefined && fs.existsSync(path)) this.#setAside(path, `${path} is not a run state file`)
-      return run
-    } catch (error) {
-      if (!(error instanceof HeimdallError)) throw error
-      this.#setAside(path, error.message)
-      return undefined
-    }
+  /** False for a run that is about to begin. */
+  async #begin(path: string): Promise<boolean> {
+    const run = readSheet(path)
+    if (run === undefined && fs.existsSync(path)) this.#setAside(path, `${path} is not a run state file`)
+    if (run === undefined || !(await isOurs(run))) return true
+    const id = idNow(run)
+    if (id !== undefined) this.#take(path, id === run.session.id ? run : renamed(path, run, id))
+    return id !== undefined
   }
 
   #take(path: string, run: KeptRun): void {
@@ -206,7 +205,8 @@ class Watcher {
     const over = current.run({ fail }, async () => {
       try {
         const how = {
-          env: { ...this.#parts.env, ...run.env },
+          // All that it may know: a name that the run left unset is not that of the run that has started this watcher.
+          env: run.env ?? this.#parts.env,
           clock,
           by: `the watcher (process ${process.pid})`,
           note: (line: string) => noteIn(runDir, clock, line),

@@ -8,6 +8,7 @@ import { childEnvironment } from './child-environment.ts'
 import type { ChildEnd } from './child.ts'
 import { KeptFile } from './streams/kept-file.ts'
 import type { SessionOptions } from '../wire/session-options.ts'
+import { knownCaller } from './state/known-caller.ts'
 import { stayPresent } from './state/presence.ts'
 import { loadLocks } from '../storage/kernel-lock.ts'
 import { openRecording } from '../storage/recording.ts'
@@ -89,6 +90,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
   const session: Session = new Session({
     options,
     env: childEnvironment(options, how.env, key),
+    known: (said) => knownCaller(said, { pidFile: name.paths.pid, key, env: how.env }),
     key,
     clock,
     log,
@@ -137,7 +139,7 @@ async function live(options: SessionOptions, how: RunWith, frame: Frame): Promis
     await server.listen(socket)
     log.write('info', 'session', `started: supervisor ${process.pid}, child ${session.pid}`)
     // While the starter waits to be told: later its parent is another.
-    if (how.onReady !== undefined) session.startedBy = sessionCaller(process.ppid, lookUnswayed()).actor
+    if (how.onReady !== undefined) session.startedBy = sessionCaller(process.ppid, lookUnswayed(), how.env).actor
     how.onReady?.({ id: options.id, socket, supervisor_pid: process.pid, pid: session.pid })
   } catch (error) {
     // Nobody knows of this session, so nobody could end its child.

@@ -17,7 +17,6 @@ import type { SessionLog } from './session-log.ts'
 import type { SessionName } from './session-name.ts'
 import type { SessionAct } from '../wire/session-acts.ts'
 import { countOf, SessionActs } from './state/acts.ts'
-import { knownCaller } from './state/known-caller.ts'
 import { SessionState } from './state/session-state.ts'
 import { SessionStreams } from './streams/streams.ts'
 import type { Subscriber } from './streams/subscriber.ts'
@@ -37,6 +36,8 @@ export interface SessionParts {
   readonly cover: TerminalCover
   readonly clients: () => ReadonlySet<ClientConnection>
   readonly name: SessionName
+  /** Which process a client is. */
+  readonly known: (said: CalledAs) => KnownCaller | undefined
   /** Moves the socket. */
   readonly listenAt: (socketPath: string) => Promise<void>
   readonly onEnd: (end: ChildEnd) => void
@@ -248,7 +249,7 @@ export class Session implements SessionDesk {
   }
 
   caller(said: CalledAs): KnownCaller | undefined {
-    return knownCaller(said, this.#parts.name.paths.pid, this.#parts.key)
+    return this.#parts.known(said)
   }
 
   colors(colors: TerminalColors): void {

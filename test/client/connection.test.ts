@@ -1,8 +1,10 @@
 // The client library against a socket that speaks frames: answers, the iterator, back-pressure, and every way to lose a session.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connect, type SessionEvent } from '../../src/client/index.ts'
 import { openConnection } from '../../src/client/connection.ts'
+import { SESSION_ANSWER_MS } from '../../src/limits.ts'
 import {
   encodeAck,
   encodeExit,
@@ -32,6 +34,19 @@ test('status and info are answered in the order they were asked', async () => {
   expect(info.title).toBe('vim')
   connection.close()
   await expect(connection.status()).rejects.toMatchObject({ code: 'SESSION_LOST' })
+})
+
+test('a session that does not take who asks keeps no connection open', async () => {
+  const session = await scriptedSession()
+  writeFileSync(session.socketPath.replace(/\.sock$/, '.pid'), '')
+  const clock = fakeClock()
+  const refused = expect(connect({ socketPath: session.socketPath }, { clock })).rejects.toMatchObject({
+    code: 'SESSION_SILENT',
+  })
+  await session.frame('status')
+  clock.advance(SESSION_ANSWER_MS)
+  await refused
+  await until('the connection to be closed', () => session.socket().destroyed)
 })
 
 test('a plain subscription is an empty frame (seed 001, subscriber mode) and ends after EXIT', async () => {

@@ -349,6 +349,25 @@ test('an agent renames and kills what it has started, and no other session; the 
   expect(readExitRecord(home.dir, 'third')?.ended_by).toMatch(new RegExp(`^hm kill by ${USER} \\(process \\d+\\)$`))
 })
 
+test('a program of an agent that is called like the watcher may do no more than the agent', async () => {
+  const home = hm()
+  await home.session('second', ['cat'])
+  const folder = join(home.home, 'dist')
+  mkdirSync(folder)
+  const kills = `import("${resolve('dist/client.js')}").then(async ({ connect }) => { const c = await connect({ socketPath: "${home.socket('second')}" }); await c.kill(); await c.status(); c.close() })`
+  writeFileSync(join(folder, 'watcher.cjs'), kills)
+  const type = await agentSession(home, 'brisk-heron')
+  const said = join(home.home, 'said')
+  await type(`node ${folder}/watcher.cjs; echo over >${said}`)
+  await waitForFile(said, (text) => text.includes('over'))
+  expect(await acts(home, 'second')).toMatchObject([
+    {
+      act: 'kill refused',
+      by: expect.stringMatching(/by brisk-heron \(session brisk-heron, process \d+\)$/) as string,
+    },
+  ])
+})
+
 test('what a session asks a human an agent does not answer, by the client library or by hm pipe; a client without identity does, and is recorded as unidentified', async () => {
   const home = hm()
   await home.session('asks', ['sh', '-c', 'printf "Proceed? [y/N] "; read x; echo "got: $x"; sleep 1000'])

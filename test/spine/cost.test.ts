@@ -78,6 +78,23 @@ test('a transcript that is cut in a line, moved and written anew, under a watche
   expect(stdout).toMatch(/^cost +\$0\.0088 at prices of \d{4}-\d\d-\d\d; 6 messages; input 918 \+ 9031 cached/m)
 })
 
+test('where the host writes is said by the run itself, and not by the run that has started the watcher', async () => {
+  const project = spine()
+  const env = { CLAUDE_CONFIG_DIR: join(project.home, 'elsewhere') }
+  const first = await project.detached('brave-heron', ['sh', '-c', 'read line'], [], { env })
+  await project.watched(String(first['run_id']))
+  const watcher = await project.watcher()
+  await project.run('hm', ['send', 'brave-heron', 'go', '--enter'])
+  await until('the first to be closed', () => project.sheets().length === 0)
+
+  const said = sayLater(project, 'session.jsonl')
+  const write = `mkdir -p '${placeOf(project)}'; cp '${said}' '${placeOf(project)}/s.jsonl'`
+  expect((await project.run('heimdall', ['run', '--', 'sh', '-c', write])).code).toBe(0)
+  const run = project.runs().find((one) => one !== first['run_id']) ?? ''
+  expect(ofType(project.events(run), 'model_usage')).not.toEqual([])
+  expect(await project.watcher()).toBe(watcher)
+})
+
 test('another form is said and in no sum; two runs in one folder are not mixed up', async () => {
   const project = spine()
   const place = placeOf(project)

@@ -1,8 +1,14 @@
 // The watcher: one process for all runs of a state folder, replaced when it is killed, taken over by a newer version, and stopped by nothing that is wrong with one run.
 import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { openCoordinationToRead } from '../../src/coordination/coordination.ts'
+import { processRef } from '../../src/coordination/who/process-ref.ts'
+import { findProject } from '../../src/paths.ts'
 import { watchAll } from '../../src/spine/watcher.ts'
+import { onTestFinished } from '../support/cleanup.ts'
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { isRunning, launcher, procFile, runProgram, waitForDeath } from '../support/programs.ts'
 import { temporaryFolder } from '../support/project.ts'
@@ -107,13 +113,20 @@ test('a session that ends while the watcher is stopped is closed when it goes on
   expect(await project.watcher()).toBe(watcher)
 })
 
-test('a run whose files are damaged is set aside with its error, and the others go on', async () => {
+/** What is wrong with a state file, and its text. */
+const DAMAGED: readonly (readonly [string, string])[] = [
+  ['cut off', '{"v":1,"session":'],
+  ['nothing', 'null'],
+  ['hollow', '{"v":1,"session":{},"agent":{}}'],
+]
+
+test.each(DAMAGED)('a run whose files are %s is set aside with its error, and the others go on', async (_, text) => {
   const project = spine()
   const good = await project.detached('brisk-heron', READS)
   await project.watched(String(good['run_id']))
   const watcher = await project.watcher()
   const damaged = join(project.home, '.local/state/heimdall/runs/.kept/01J00000000000000000000000.json')
-  writeFileSync(damaged, '{"v":1,"session":', { mode: 0o600 })
+  writeFileSync(damaged, text, { mode: 0o600 })
   await until('doctor to name it', async () => (await onDoctor(project))['state'] === 'warn')
   expect((await onDoctor(project))['found']).toContain('01J00000000000000000000000')
   await project.run('hm', ['send', 'brisk-heron', 'go', '--enter'])
@@ -121,6 +134,69 @@ test('a run whose files are damaged is set aside with its error, and the others 
   rmSync(damaged)
   await until('doctor to be content', async () => (await onDoctor(project))['state'] === 'ok')
   expect(await project.watcher()).toBe(watcher)
+})
+
+/** Nobody else writes to the store until what is returned is called. */
+function locked(path: string): () => void {
+  const db = new DatabaseSync(path)
+  db.exec('BEGIN IMMEDIATE')
+  let isOver = false
+  const unlock = (): void => {
+    if (!isOver) db.close()
+    isOver = true
+  }
+  onTestFinished(unlock)
+  return unlock
+}
+
+test('a store that is locked holds up the runs of its own project alone, and they end when it is free', async () => {
+  const project = spine()
+  const other = join(project.home, 'other')
+  cpSync(EMPTY_REPOSITORY, join(other, '.git'), { recursive: true })
+  const held = String((await project.detached('amber-otter', READS))['run_id'])
+  const free = String((await project.detached('brisk-heron', READS, [], { cwd: other }))['run_id'])
+  for (const run of [held, free]) await project.watched(run)
+  const unlock = locked(project.path('.git/heimdall/coordination.db'))
+  const startMs = performance.now()
+  await project.run('hm', ['send', 'amber-otter', 'go', '--enter'])
+  // What the run held is released next.
+  await until('its end to be recorded', () => ofType(project.events(held), 'session_end').length === 1)
+  await project.run('hm', ['send', 'brisk-heron', 'go', '--enter'])
+  await until('the other to be closed', () => isClosedOnce(project.events(free)))
+  // A command waits for a locked store for ten seconds.
+  expect(performance.now() - startMs).toBeLessThan(9_000)
+  expect(ofType(project.events(held), 'run_end')).toEqual([])
+  unlock()
+  await until('both to be closed', () => project.sheets().length === 0)
+  expect(isClosedOnce(project.events(held))).toBe(true)
+})
+
+test('an agent whose store was locked at its start is bound to its command when it is free', async () => {
+  const project = spine()
+  await project.detached('brisk-heron', READS)
+  const watcher = await project.watcher()
+  process.kill(watcher, 'SIGSTOP')
+  const { run_id: run, pid } = await project.detached('amber-otter', READS)
+  const child = processRef(Number(pid))
+  const unlock = locked(project.path('.git/heimdall/coordination.db'))
+  process.kill(watcher, 'SIGCONT')
+  await project.watched(String(run))
+  const boundTo = (): unknown => {
+    const room = openCoordinationToRead({
+      project: findProject(project.root, project.env),
+      env: project.env,
+      clock: systemClock,
+    })
+    try {
+      const agent = room?.store.read((rows) => rows.agents()).find(({ agentId }) => agentId === 'amber-otter')
+      return agent?.runtime.process
+    } finally {
+      room?.store.close()
+    }
+  }
+  expect(boundTo()).not.toBe(child)
+  unlock()
+  await until('the agent to be bound', () => boundTo() === child)
 })
 
 /** The package with another version. */

@@ -101,6 +101,7 @@ describe('failed set-up', () => {
         cover: new TerminalCover(),
         clients: () => new Set(),
         name: new SessionName(options.socketDir, options.id, HOLDER, systemClock),
+        known: () => undefined,
         listenAt: () => Promise.resolve(),
         onEnd: () => undefined,
       })

@@ -34,6 +34,8 @@ export class WriteWatch {
   readonly #writes = new TreeWrites()
   #head = -1
   #claims = new Set<string>()
+  /** What was seen while the store could not be written to: it is not seen a second time. */
+  readonly #unrecorded: ((room: Coordination) => Promise<unknown>)[] = []
   /** There are other claims than when it was noted who has written how much. */
   #isNew = false
   /** The newest last, none of which has writes before it that are still to be heard of. */
@@ -102,6 +104,7 @@ export class WriteWatch {
     const { agent, clock } = this.#parts
     const own = room.store.read((rows) => rows.agent(agent.haid))
     if (own === undefined || own.runtime.epoch !== agent.epoch || own.runtime.endedMs !== null) return
+    await this.#record(room)
     const head = room.store.read((rows) => rows.head())
     const isDue = clock.monoMs() - this.#followedMs >= WATCH_MARK_MS
     const late = head === this.#head && !isDue && !this.#changes.isOld ? [] : await this.#follow(room, own)
@@ -175,8 +178,17 @@ export class WriteWatch {
     )
     const kept = shown.filter(({ path }) => !ignored.has(path))
     const ours = kept.filter(({ whose }) => whose.by === 'own').map(({ conflict }) => conflict)
-    if (ours.length > 0) await incursionFor(room, agent, ours)
-    for (const { conflict, whose } of kept) if (whose.by === 'unclear') await strayFor(room, conflict, whose.suspects)
+    if (ours.length > 0) this.#unrecorded.push((open) => incursionFor(open, agent, ours))
+    for (const { conflict, whose } of kept)
+      if (whose.by === 'unclear') this.#unrecorded.push((open) => strayFor(open, conflict, whose.suspects))
+    await this.#record(room)
+  }
+
+  async #record(room: Coordination): Promise<void> {
+    for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {
+      await next(room)
+      this.#unrecorded.shift()
+    }
   }
 
   /** What is written from here on is compared with now. The longer that takes, the more seldom: it has the machine to share. */

@@ -3,17 +3,21 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isErrno } from '../../errors.ts'
+import type { Env } from '../../paths.ts'
 import { lookUnswayed } from '../../processes.ts'
 import { sessionCaller } from '../../session-caller.ts'
 import type { CalledAs } from '../../wire/payloads.ts'
 import type { KnownCaller } from '../streams/client-connection.ts'
 
 /** Nothing for one that has not opened the file; where the system does not tell, it is believed. `key` is the session's. */
-export function knownCaller({ pid, as }: CalledAs, pidFile: string, key: string): KnownCaller | undefined {
+export function knownCaller(
+  { pid, as }: CalledAs,
+  { pidFile, key, env }: { readonly pidFile: string; readonly key: string; readonly env: Env },
+): KnownCaller | undefined {
   const table = lookUnswayed()
   const path = realPathOf(pidFile)
   if (path === undefined || table.hasOpenToWrite(pid, path) === false) return undefined
-  const { name, words, supervisorPid, key: itsKey, isAgent, actor } = sessionCaller(pid, table)
+  const { name, words, supervisorPid, key: itsKey, isAgent, actor } = sessionCaller(pid, table, env)
   return {
     name,
     words: `${as} by ${words}`,
