@@ -742,6 +742,8 @@ export const WORKTREE_COPIED_FILES_MAX = 1_000
 export const WORKTREE_NAMED_MAX = 8
 /** The setup and the check of a worktree: longer than an install or a test suite takes, shorter than a night. */
 export const WORKTREE_COMMAND_MS = 1_800_000
+/** For gh or glab to open a pull request. */
+export const WORKTREE_FORGE_MS = 120_000
 /** Last lines of a setup or check that failed, in the error. */
 export const WORKTREE_COMMAND_LINES_SHOWN = 6
 // hooks of hosts

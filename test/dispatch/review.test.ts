@@ -1,14 +1,14 @@
 // From a task that has ended to merged work: diff, merge, pull request, discard and reply, with plain git as the witness.
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { mergeOrder } from '../../src/dispatch/review.ts'
 import { compareUrl } from '../../src/spine/worktrees/pull-request.ts'
 import { PR_BODY_BYTES_MAX } from '../../src/limits.ts'
 import { ownTerminal } from '../support/own-terminal.ts'
-import { launcher } from '../support/programs.ts'
+import { launcher, startProgram, waitForDeath } from '../support/programs.ts'
 import type { Json } from '../support/shim-client.ts'
-import { until } from '../support/wait.ts'
+import { until, waitForFile } from '../support/wait.ts'
 import { DONE, type Fleet, fleet } from './dispatch-kit.ts'
 
 /** A worker whose agent does what the last line of its brief says, as shell. */
@@ -169,10 +169,12 @@ test('several are merged in order; the first that conflicts or fails the check s
 
 test('a pull request: pushed, opened by gh where it is installed, else the page; a gh that fails says so', async () => {
   const project = await withTask(commits('a.txt', 'a'))
-  const bare = join(project.home, 'github.com', 'o', 'r.git')
+  const bare = join(project.home, 'r.git')
   project.git('init', '-q', '--bare', bare)
   expect(errorOf(await task(project, 'pr', 'T-1', '--json'))).toMatchObject({ code: 'WORKTREE_TARGET_UNFIT' })
-  project.git('remote', 'add', 'origin', bare)
+  const address = 'https://github.com/o/r.git'
+  project.git('remote', 'add', 'origin', address)
+  project.git('config', `url.${bare}.pushInsteadOf`, address)
   const bin = join(project.home, 'bin')
   mkdirSync(bin)
   const gh = join(bin, 'gh')
@@ -201,9 +203,11 @@ test('the description of a pull request is the reply without its secrets, cut to
   writeFileSync(join(project.home, 'reply.json'), JSON.stringify({ status: 'done', tokens_spent: 7, reply }))
   await project.worker('w', `${commits('a.txt', 'a')}; cp "$HOME/reply.json" "$HEIMDALL_RESULT_FILE"`)
   expect(await project.send('x', ['--id', 'T-1'])).toMatchObject({ state: 'done' })
-  const bare = join(project.home, 'github.com', 'o', 'r.git')
+  const bare = join(project.home, 'r.git')
   project.git('init', '-q', '--bare', bare)
-  project.git('remote', 'add', 'origin', bare)
+  const address = 'https://github.com/o/r.git'
+  project.git('remote', 'add', 'origin', address)
+  project.git('config', `url.${bare}.pushInsteadOf`, address)
   const bin = join(project.home, 'bin')
   mkdirSync(bin)
   const script =
@@ -292,4 +296,70 @@ test.each([
     message: expect.stringContaining(where),
   })
   expect(project.git('--git-dir', bare, 'for-each-ref')).toBe('')
+})
+
+test('the forge is told by the host of the remote, not by folders of its path', async () => {
+  const project = await withTask(commits('a.txt', 'a'))
+  const bare = join(project.home, 'github.com', 'r.git')
+  project.git('init', '-q', '--bare', bare)
+  project.git('remote', 'add', 'origin', bare)
+  const bin = join(project.home, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'gh'), '#!/bin/sh\necho https://github.com/o/r/pull/7\n', { mode: 0o755 })
+  const env = { PATH: `${bin}:${process.env['PATH']}` }
+  const { stdout } = await project.run('heimdall', ['task', 'pr', 'T-1', '--json'], { env })
+  expect(JSON.parse(stdout)).toMatchObject({ data: { pr: null, compare: null, failure: null } })
+})
+
+test('discard deletes ignored files only when a human agrees, and commits nothing during a merge', async () => {
+  const project = await withTask(`echo '*.log' > .gitignore; echo only > run.log; ${commits('a.txt', 'a')}`)
+  const [worktree] = ((await project.json(['worktree', 'list'])) as unknown as { worktrees: Json[] }).worktrees
+  const path = String(worktree?.['path'])
+  expect(errorOf(await task(project, 'discard', 'T-1', '--json'))).toMatchObject({
+    code: 'CONSENT_REQUIRED',
+    message: expect.stringContaining('run.log'),
+  })
+  expect(readFileSync(join(path, 'run.log'), 'utf8')).toBe('only\n')
+  const byPerson = async (...args: string[]): Promise<number> =>
+    ownTerminal([...launcher('heimdall'), 'task', ...args], { cwd: project.root, env: project.env }).ended
+  project.git('-C', path, 'update-ref', 'MERGE_HEAD', 'HEAD')
+  const tip = project.git('-C', path, 'rev-parse', 'HEAD')
+  expect(await byPerson('discard', 'T-1', '--yes')).not.toBe(0)
+  expect(project.git('-C', path, 'rev-parse', 'HEAD')).toBe(tip)
+  project.git('-C', path, 'update-ref', '-d', 'MERGE_HEAD')
+  expect(await byPerson('discard', 'T-1', '--yes')).toBe(0)
+  expect(existsSync(path)).toBe(false)
+})
+
+test('a check that is interrupted ends with what it has started, and one that was killed is cleared by the next', async () => {
+  const project = await withTask(commits('a.txt', 'a'))
+  const settings = join(project.home, '.config/heimdall/heimdall.toml')
+  const pidFile = join(project.home, 'pid')
+  const checkedBy = (command: string): void => {
+    mkdirSync(join(project.home, '.config/heimdall'), { recursive: true })
+    writeFileSync(settings, `[worktree]\ncheck = "${command}"\n`)
+  }
+  const begun = async () => {
+    rmSync(pidFile, { force: true })
+    const program = startProgram([...launcher('heimdall'), 'task', 'merge', 'T-1'], {
+      cwd: project.root,
+      env: project.env,
+    })
+    return { program, pid: Number(await waitForFile(pidFile, (text) => text.endsWith('\n'))) }
+  }
+  const checkouts = (): number => project.git('worktree', 'list').trim().split('\n').length
+  checkedBy(`echo $$ > ${pidFile}; exec sleep 300`)
+  const interrupted = await begun()
+  interrupted.program.kill('SIGINT')
+  expect((await interrupted.program.ended).code).toBe(130)
+  await waitForDeath(interrupted.pid)
+  expect(checkouts()).toBe(2)
+  const killed = await begun()
+  killed.program.kill('SIGKILL')
+  await killed.program.ended
+  process.kill(killed.pid, 'SIGKILL')
+  expect(checkouts()).toBe(3)
+  checkedBy('true')
+  expect((await task(project, 'merge', 'T-1')).code).toBe(0)
+  expect(checkouts()).toBe(1)
 })

@@ -17,6 +17,7 @@ import { listDispatched, type ShownTask, showTask } from '../../dispatch/tasks.t
 import { EXIT, HeimdallError } from '../../errors.ts'
 import { escapeControls, escapeText, printable } from '../../ids.ts'
 import { PR_BODY_BYTES_MAX } from '../../limits.ts'
+import { refuseAgent } from '../../person.ts'
 import { quoted } from '../../quoted.ts'
 import { gitIn } from '../../spine/worktrees/git.ts'
 import { branchToPropose, type Merged, mergeWorktree } from '../../spine/worktrees/merge.ts'
@@ -25,6 +26,7 @@ import { named } from '../../spine/worktrees/refusals.ts'
 import { registeredWorktrees } from '../../spine/worktrees/registered.ts'
 import { type Removed, removeWorktree } from '../../spine/worktrees/remove-worktree.ts'
 import { standingOf } from '../../spine/worktrees/standing.ts'
+import { ignoredIn } from '../../spine/worktrees/tidy.ts'
 import { type Answer, type Command, command, type Context } from '../command.ts'
 import { consent } from '../consent.ts'
 import { withStore, withStoreToRead } from '../coordination-store.ts'
@@ -241,6 +243,14 @@ async function discardWithout(db: Coordination, taskId: string): Promise<Answer>
   }
 }
 
+async function agreeToLose(context: Context, isYes: boolean, ignored: readonly string[]): Promise<void> {
+  const plan = `git ignores ${named(ignored)}: deleted with the worktree, and kept nowhere`
+  const unasked = { what: plan, hint: 'move away what is wanted; --yes deletes it' }
+  if (!(await consent(context, isYes, plan, 'Delete them?', unasked)))
+    throw new HeimdallError('CONSENT_REQUIRED', 'nothing was discarded')
+  refuseAgent('deleting files that git ignores')
+}
+
 const reviewFlags = {
   into: { value: 'BRANCH', help: 'another branch than that of this checkout' },
   commit: { value: 'TEXT', help: 'first commit the uncommitted changes, with this message' },
@@ -306,17 +316,22 @@ export const commands: readonly Command[] = [
     names: ['heimdall task discard'],
     changes: true,
     summary: 'Remove the worktree and the branch of a task without merging',
-    about: 'Nothing is lost: commits, and what was not committed, stay under refs/heimdall/removed.',
+    about:
+      'Commits, and what was not committed, stay under refs/heimdall/removed. Files that git ignores are deleted with the ' +
+      'folder: they are listed, and a human has to agree.',
     args: [taskArg],
+    flags: { yes: { short: 'y', help: 'delete ignored files without asking; not for agents' } },
     examples: { 'heimdall task discard T-9': 'removes the worktree and the branch of T-9' },
     output:
       'agent and path (null without a worktree on this machine), deleted_branch (or null), kept_branch (or null), kept_under (refs that keep its commits)',
-    run: (context, { args }) =>
+    run: (context, { args, flags }) =>
       withStore(context, async (db) => {
         const taskId = idNamed(db, args.task)
         if (!hasWorktree(db, taskId)) return await discardWithout(db, taskId)
         const { shown, agent } = await reviewed(context, db, taskId)
         const { project } = db
+        const ignored = await ignoredIn(project, worktreeOf(db, shown), context.env)
+        if (ignored.length > 0) await agreeToLose(context, flags.yes === true, ignored)
         const wish = { project, agent, isForced: true, keepsBranch: false, discards: true, env: context.env } as const
         const removed = await removeWorktree(wish)
         await putReview(db, shown.task.taskId, { state: 'discarded' })

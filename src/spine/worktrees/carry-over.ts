@@ -1,22 +1,13 @@
 // Files that git does not have and an agent needs: brought along when asked for, and the rest named, so that nobody wonders where they are.
 import { createHash } from 'node:crypto'
-import {
-  constants,
-  copyFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-} from 'node:fs'
+import { constants, copyFileSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
 import { WORKTREE_COPIED_FILES_MAX, WORKTREE_NAMED_MAX } from '../../limits.ts'
 import { resolveInside } from '../../paths.ts'
 import { onDisk } from '../../storage/faults.ts'
-import { entryAt, isBeyondLink } from './entry-at.ts'
+import { entryAt, filesBelow, isBeyondLink } from './entry-at.ts'
 import { ask, fieldsOf, git, type Git } from './git.ts'
 import type { Copied } from './owner-record.ts'
 
@@ -60,11 +51,6 @@ export function filesToCopy(from: string, wanted: readonly WantedPath[], include
       hint: 'what a tool can make again, such as node_modules, is better made in the worktree by worktree.setup',
     })
   return [...new Set(files)]
-}
-
-function filesBelow(root: string, name: string): string[] {
-  if (!lstatSync(join(root, name)).isDirectory()) return [name]
-  return readdirSync(join(root, name)).flatMap((entry) => filesBelow(root, join(name, entry)))
 }
 
 /** What is there already is left: it came with the commit, or the agent has changed it; no link is followed out of `to`. Says what is there of the source. */

@@ -1,5 +1,5 @@
 // What is at a path, links not followed.
-import { lstatSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isErrno } from '../../errors.ts'
 
@@ -19,4 +19,10 @@ export function isBeyondLink(root: string, path: string): boolean {
     if (entryAt(join(root, folder))?.isDirectory() === false) return true
     if (folder === '.') return false
   }
+}
+
+/** The path itself, or all files below it when it is a folder; links are not followed. */
+export function filesBelow(root: string, path: string): string[] {
+  if (!lstatSync(join(root, path)).isDirectory()) return [path]
+  return readdirSync(join(root, path)).flatMap((name) => filesBelow(root, join(path, name)))
 }

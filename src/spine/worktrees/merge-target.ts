@@ -1,9 +1,8 @@
 // The branch that an agent's work is merged into, and whether the checkout that has it would lose anything.
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
-import { entryAt } from './entry-at.ts'
+import { entryAt, filesBelow } from './entry-at.ts'
 import { branchOf, uncommitted, unfinished } from './condition.ts'
 import { ask, fieldsOf, type Git, tipsOf } from './git.ts'
 import { isUnfinished, named } from './refusals.ts'
@@ -92,11 +91,4 @@ function inTheWay(root: string, path: string, touched: ReadonlySet<string>): str
     if (!stats.isDirectory()) return length < segments.length && touched.has(part) ? [] : [part]
   }
   return filesBelow(root, path).filter((file) => !touched.has(file))
-}
-
-function filesBelow(root: string, path: string): string[] {
-  return readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => {
-    const inner = `${path}/${entry.name}`
-    return entry.isDirectory() ? filesBelow(root, inner) : [inner]
-  })
 }

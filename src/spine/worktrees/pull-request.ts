@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { HeimdallError } from '../../errors.ts'
 import { escapeControls, printable } from '../../ids.ts'
+import { WORKTREE_FORGE_MS } from '../../limits.ts'
 import { isCommand } from '../../sessions/command.ts'
 import { ask, askIfThere, cleared, git, type Git } from './git.ts'
 
@@ -28,7 +29,8 @@ export async function propose(at: Git, { branch, into, title, body }: Proposal):
   await git(at, ['push', '--quiet', '--set-upstream', remote, `refs/heads/${branch}`])
   const address = await ask(at, ['remote', 'get-url', remote])
   const compare = compareUrl(address, into, branch)
-  const command = FORGE_COMMANDS.find(({ host, program }) => host.test(address) && isCommand(program, at.cwd, at.env))
+  const host = forgeAt(address)?.host ?? ''
+  const command = FORGE_COMMANDS.find((one) => one.host.test(host) && isCommand(one.program, at.cwd, at.env))
   if (command === undefined) return { remote, url: null, compare, failure: null }
   const { code, text } = await run(at, [command.program, ...command.args(branch, into, title, body)])
   // One that is open already is named in the refusal.
@@ -87,13 +89,20 @@ async function remoteOf(at: Git, into: string): Promise<string> {
   })
 }
 
-/** The page that compares two branches; null for an address of no known form. */
-export function compareUrl(address: string, into: string, branch: string): string | null {
+/** Host and path of a remote; nothing for a folder, or an address of no known form. */
+function forgeAt(address: string): { readonly host: string; readonly path: string } | undefined {
   const [, host, path] =
     /^(?:https?:\/\/|ssh:\/\/)(?:[^@/]+@)?([^/:]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(address) ??
     /^(?:[^@/]+@)?([^/:]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(address) ??
     []
-  if (host === undefined || path === undefined || !host.includes('.')) return null
+  return host === undefined || path === undefined || !host.includes('.') ? undefined : { host, path }
+}
+
+/** The page that compares two branches; null where no host is known. */
+export function compareUrl(address: string, into: string, branch: string): string | null {
+  const forge = forgeAt(address)
+  if (forge === undefined) return null
+  const { host, path } = forge
   const [from, to] = [branch, into].map(encodeURIComponent)
   if (/gitlab/i.test(host))
     return `https://${host}/${path}/-/merge_requests/new?merge_request%5Bsource_branch%5D=${from}&merge_request%5Btarget_branch%5D=${to}`
@@ -102,12 +111,17 @@ export function compareUrl(address: string, into: string, branch: string): strin
 }
 
 async function run({ cwd, env }: Git, [program = '', ...args]: readonly string[]) {
-  const child = spawn(program, args, { cwd, env: { ...cleared(env) }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...cleared(env) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: WORKTREE_FORGE_MS,
+  })
   let text = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
       text = `${text}${chunk.toString('utf8')}`.slice(-65_536)
     })
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, text }
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  return { code: code ?? signal, text }
 }

@@ -48,6 +48,7 @@ export async function removeWorktree(wish: RemoveWish): Promise<Removed> {
     const leftovers = wish.discards === true && before.presence === 'ready' ? before.dirty : []
     if (leftovers.length > 0) {
       refuseInUse(wish.env, record)
+      if (before.unfinished !== undefined) throw isUnfinished(record.path, before.unfinished)
       // Without hooks: they judge work that is to be kept.
       await commitAll(at, record, leftovers, ['--no-verify', `--message=Discarded work of ${record.agent}`])
     }

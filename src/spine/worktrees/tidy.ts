@@ -38,7 +38,8 @@ export async function tidyWorktree(wish: {
   }
 }
 
-async function ignoredIn(project: Project, { path, copied }: AgentWorktree, env: Env): Promise<string[]> {
+/** Files that git ignores and that were not brought along. */
+export async function ignoredIn(project: Project, { path, copied }: AgentWorktree, env: Env): Promise<string[]> {
   const registered = await registeredWorktrees(gitIn(project.root, env))
   if (presenceOf(registered.find((one) => one.path === path)) !== 'ready') return []
   const brought = new Set(copied.map((one) => one.path))
