@@ -64,7 +64,9 @@ export class Needles {
 
 function isAt(text: string, at: number, needle: Needle): boolean {
   if (!needle.ignoresCase) return text.startsWith(needle.text, at)
-  return text.slice(at, at + needle.text.length).toLowerCase() === needle.text
+  const head = text.slice(at, at + Math.min(HEAD, needle.text.length)).toLowerCase()
+  // The rest of a long one is copied only where it may begin.
+  return needle.text.startsWith(head) && text.slice(at, at + needle.text.length).toLowerCase() === needle.text
 }
 
 const spellingsOf = (text: string, ignoresCase: boolean): readonly string[] =>

@@ -62,9 +62,11 @@ export function closeIfOver(closing: Closing, fold: RunFold, report?: LastReport
   const reported = report?.status ?? totals.status
   // A shim that died without leaving did not end well, and neither did the run.
   const status = dead.length > 0 ? worse(reported, 'FAILED') : reported
-  const identity = closing.identity ?? identityOfRun(closing.log)
   if (isAwaited({ ...totals, quietSince: totals.quietSince ?? now }, now)) {
-    if (totals.quietSince === null && report === undefined && identity !== undefined) {
+    // Every shim comes here once a minute: nothing is read for a run that is quiet already.
+    if (totals.quietSince !== null || report !== undefined) return undefined
+    const identity = identityOfRun(closing)
+    if (identity !== undefined) {
       const text = new EventText(identity, () => now.wallMs)
       text.runLeft({ status, is_last: true }, recordedMoment(now))
       closing.log.append(text.lines)
@@ -72,6 +74,7 @@ export function closeIfOver(closing: Closing, fold: RunFold, report?: LastReport
     return undefined
   }
   const written: Buffer[] = []
+  const identity = identityOfRun(closing)
   if (identity !== undefined) {
     if (dead.length > 0 && fold.hasOpenCalls) written.push(closing.log.append(endsOfOpenCalls(closing.log, now.wallMs)))
     const text = new EventText(identity, () => now.wallMs)
@@ -204,10 +207,10 @@ function endsOfOpenCalls(log: RunLog, nowMs: number): EventLines {
   return lines
 }
 
-function identityOfRun(log: RunLog): RunIdentity | undefined {
-  let found: (RecordedEvent & RunIdentity) | undefined
-  log.read((event) => {
-    if (event.type === 'run_start' && typeof event['run_id'] === 'string') found = event as RecordedEvent & RunIdentity
-  })
-  return found
+/** Without one of its own, that of the first `run_start`, which the record begins with. */
+function identityOfRun({ identity, log }: Closing): RunIdentity | undefined {
+  return identity ?? log.first(isRunStart)
 }
+
+const isRunStart = (event: RecordedEvent): event is RecordedEvent & RunIdentity =>
+  event.type === 'run_start' && typeof event['run_id'] === 'string'

@@ -47,11 +47,7 @@ export class RunFold implements Counters {
   /** The boot that times are of, and the latest of them. */
   #latest: BootMoment | null
   terminated: Decision | null
-  #marked: Pick<RunFold, 'terminated'> & Pick<Approvals, 'questions' | 'answers'> = {
-    terminated: null,
-    questions: [],
-    answers: [],
-  }
+  #marked: (Pick<RunFold, 'terminated'> & Pick<Approvals, 'questions' | 'answers'>) | null = null
 
   constructor(saved?: SavedFold) {
     this.totals = saved?.totals ?? emptyTotals()
@@ -140,10 +136,12 @@ export class RunFold implements Counters {
 
   /** Events of this process that are in the record now; they were counted before. */
   written(events: readonly QueuedEvent[]): void {
+    this.#cells.keep()
+    this.#marked = null
     for (const { type, fields, ts } of events) this.#addUp(type, { ...fields, type, ts }, fields.call?.seq)
   }
 
-  /** From here on what is counted can be taken back. */
+  /** From here on what is counted can be taken back, until it is written. */
   mark(): void {
     this.#cells.mark()
     const { questions, answers } = this.approvals
@@ -151,10 +149,12 @@ export class RunFold implements Counters {
   }
 
   undo(): void {
+    if (this.#marked === null) return
     this.#cells.undo()
     const { terminated, questions, answers } = this.#marked
     this.terminated = terminated
     Object.assign(this.approvals, { questions, answers })
+    this.#marked = null
   }
 
   /** False for a line that was seen before. */

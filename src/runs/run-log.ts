@@ -85,8 +85,11 @@ export class RunLog {
     const { size, nlink } = fs.fstatSync(this.#fd)
     if (nlink === 0) {
       // The run was pruned while we waited: what would be written to a file without a name is lost.
+      unlock(this.#fd)
+      // Where this fails, the descriptor stays that of the old record, and the next attempt comes here again.
+      const fd = openRecord(this.#runDir)
       this.close()
-      this.#fd = openRecord(this.#runDir)
+      this.#fd = fd
       this.#isLoaded = false
       return this.locked(act)
     }
@@ -127,7 +130,20 @@ export class RunLog {
 
   /** Calls `visit` with each event of the record. */
   read(visit: (event: RecordedEvent) => void): void {
-    this.#readLines(0, this.#bytes, visit)
+    this.#readLines(0, this.#bytes, (event) => {
+      visit(event)
+      return false
+    })
+  }
+
+  /** The first event of the record for which `isWanted` is true; nothing after it is read. */
+  first<T extends RecordedEvent>(isWanted: (event: RecordedEvent) => event is T): T | undefined {
+    let found: T | undefined
+    this.#readLines(0, this.#bytes, (event) => {
+      if (isWanted(event)) found = event
+      return found !== undefined
+    })
+    return found
   }
 
   /** Takes the record its name, wherever its folder is by now; the lock must be held. */
@@ -184,7 +200,10 @@ export class RunLog {
   }
 
   #readUpTo(size: number): void {
-    this.#bytes = this.#readLines(this.#bytes, size, (event) => this.#fold.enterStored(event))
+    this.#bytes = this.#readLines(this.#bytes, size, (event) => {
+      this.#fold.enterStored(event)
+      return false
+    })
     if (!this.#isFollowing) return
     const mark = Math.floor(this.#bytes / CHECKPOINT_EVERY_BYTES) * CHECKPOINT_EVERY_BYTES
     this.#checkpointed = Math.max(this.#checkpointed, mark)
@@ -198,8 +217,8 @@ export class RunLog {
     return size + 1
   }
 
-  /** Returns where the last whole line ends. A line that is too long to be an event is passed over. */
-  #readLines(from: number, to: number, visit: (event: RecordedEvent) => void): number {
+  /** Reads whole lines until `visit` returns true, and returns where the last one ends. A line that is too long to be an event is passed over. */
+  #readLines(from: number, to: number, visit: (event: RecordedEvent) => boolean): number {
     const block = Buffer.alloc(Math.min(READ_BYTES, to - from))
     let carry: Buffer[] = []
     let lineStart = from
@@ -213,9 +232,9 @@ export class RunLog {
         const isLong = at + end - lineStart > RECORD_LINE_BYTES_MAX
         const line = carry.length === 0 ? piece : Buffer.concat([...carry, piece])
         const event = isLong ? undefined : parseEvent(line.toString())
-        if (event !== undefined) visit(event)
         carry = []
         lineStart = at + start
+        if (event !== undefined && visit(event)) return lineStart
       }
       at += bytes.length
       if (at - lineStart > RECORD_LINE_BYTES_MAX) carry = []

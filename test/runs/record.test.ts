@@ -1,13 +1,14 @@
 // The record of a run under several writers: numbers, checkpoints and repair, whatever is done to the files between two writes.
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import fs, { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { decisionBody, decisionEvent, EventText } from '../../src/events/event-text.ts'
 import { PREVIEW_NONE } from '../../src/events/preview.ts'
 import { checkpointPath } from '../../src/runs/checkpoint.ts'
+import { startOf } from '../../src/runs/process-start.ts'
 import { joinRun, type Record as EventRecord } from '../../src/runs/record.ts'
 import { closeAbandonedRuns, openMark } from '../../src/runs/run-close.ts'
 import { openRun } from '../../src/runs/open-run.ts'
@@ -143,6 +144,26 @@ test('what was decided before a late events file opens stays decided', async () 
   expect(record.fold.terminated).toMatchObject({ rule_id: 'stop' })
   expect(record.fold.get(key, '')?.[0]).toBe(2)
   record.close()
+})
+
+test('a look at a quiet run whose host lives does not read its record', async () => {
+  const runsDir = temporaryFolder()
+  const parent = { pid: process.pid, start: startOf(process.pid) ?? '' }
+  const identity = identityOf('r', 's')
+  const joining = { runsDir, folder: 'r', identity, start, role: 'shim', parent, quietMs: 1_000, clock } as const
+  const record = await joinRun(joining)
+  const member: Member = { record, text: new EventText(identity, () => clock.wallMs()), name: 's', calls: 0 }
+  for (let n = 0; n < 500; n += 1) writeCall(member, 'ALLOW', 'OK', true)
+  record.leave('SUCCEEDED', 0)
+  record.close()
+  const log = new RunLog(join(runsDir, 'r'))
+  log.locked(() => log.checkpoint())
+  log.close()
+  const read = vi.spyOn(fs, 'readSync')
+  onTestFinished(() => read.mockRestore())
+  expect(closeAbandonedRuns(runsDir, clock)).toMatchObject({ closed: 0, open: 1 })
+  const bytes = read.mock.results.reduce((sum, { value }) => sum + Number(value), 0)
+  expect(bytes).toBeLessThan(10_000)
 })
 
 test('a member that was taken for dead takes part again from its next event on', async () => {

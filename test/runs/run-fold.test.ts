@@ -419,6 +419,32 @@ test('a line that takes back what was spent is no line of ours', async () => {
   expect(member.call(policy, 'a', 0, now)).toBe('BLOCK')
 })
 
+test('what was written cannot be taken back, nor what was read after it', async () => {
+  const policy = await policyOf(rule('few', 'budget', {}, { budget: { limit_calls: 2, on_exceed: 'BLOCK' } }))
+  const runDir = temporaryFolder()
+  const [one, other] = [new Member(runDir, 'one'), new Member(runDir, 'other')]
+  const now = { bootId: 'b', monoMs: 1 }
+  one.log.locked((fold) => fold.mark())
+  for (const member of [one, other]) member.call(policy, 'a', 0, now)
+  one.log.refresh()
+  one.log.fold.undo()
+  expect(one.call(policy, 'a', 0, now)).toBe('BLOCK')
+})
+
+test('a record whose folder cannot be opened again leaves files of others open', () => {
+  const runDir = join(temporaryFolder(), 'r')
+  const log = new RunLog(runDir)
+  fs.rmSync(recordPath(runDir))
+  fs.mkdirSync(recordPath(runDir))
+  expect(() => log.locked(() => undefined)).toThrow()
+  const other = fs.openSync('/dev/null', 'r')
+  fs.rmdirSync(recordPath(runDir))
+  expect(log.locked(() => log.bytes)).toBe(0)
+  log.close()
+  expect(fs.fstatSync(other).isCharacterDevice()).toBe(true)
+  fs.closeSync(other)
+})
+
 test.each([2 ** 53, Number.MAX_SAFE_INTEGER, 2 ** 40, 1.5])(
   'a call number %d in a line of the record does not stop the numbering',
   async (seq) => {

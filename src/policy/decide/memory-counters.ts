@@ -56,9 +56,14 @@ export class MemoryCounters implements Counters {
       )
   }
 
-  /** From here on changes can be undone, until the next call of this or of `undo`. */
+  /** From here on changes can be undone, until the next call of this, of `undo` or of `keep`. */
   mark(): void {
     this.#undo = []
+  }
+
+  /** What was changed since the mark stays. */
+  keep(): void {
+    this.#undo = null
   }
 
   undo(): void {
