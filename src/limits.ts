@@ -322,6 +322,8 @@ export const WATCHER_ABANDONED_MS = 60_000
 export const RUN_SETTLED_MS = 20_000
 /** How long the watcher stands still for a store that is locked: all runs of all projects stand still with it. */
 export const WATCHER_BUSY_MS = 50
+/** How old a run of another pid namespace is before it may count as left behind: by then its own watcher runs. */
+export const WATCHER_FOREIGN_MS = 30_000
 /** When it tries that store again, until a command would have given up. */
 export const STORE_BUSY_RETRY_MS = 100
 /** The watcher that cannot reach the store tries again so often, for as long as its session lives. */

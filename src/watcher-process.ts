@@ -44,7 +44,7 @@ function namespaceId(): string {
 }
 
 /** Of the files of a watcher, the common beginning: those of different containers lie side by side. */
-export const watcherPath = (folder: string): string => join(folder, `watcher${namespaceId()}`)
+export const watcherPath = (folder: string, namespace = namespaceId()): string => join(folder, `watcher${namespace}`)
 
 export const watcherFolder = (env: Env): string => join(stateDir(env), 'watcher')
 

@@ -95,6 +95,11 @@ export function isOfThisPlace({ place }: KeptRun): boolean {
   return place === undefined || place.host === processPlace().host
 }
 
+/** Its processes have the pids that this process sees: not those of another machine or pid namespace. */
+export function areProcessesVisible(run: KeptRun): boolean {
+  return isOfThisPlace(run) && (run.place === undefined || run.place.namespace === processPlace().namespace)
+}
+
 /** The run as its record knows it. */
 export const ownedRun = (runsDir: string, { folder, identity, start, session }: KeptRun): OwnedRun => ({
   runsDir,

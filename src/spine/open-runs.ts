@@ -5,7 +5,7 @@ import { RUN_SETTLED_MS } from '../limits.ts'
 import type { Env } from '../paths.ts'
 import { isStillAlive } from '../processes.ts'
 import { livingWatcher, startWatcher, watcherCommand, watcherFolder } from '../watcher-process.ts'
-import { isOfThisPlace, type KeptRun, readSheet, sheetPaths } from './kept-run.ts'
+import { areProcessesVisible, type KeptRun, readSheet, sheetPaths } from './kept-run.ts'
 
 interface OpenRun {
   readonly sheet: string
@@ -19,7 +19,7 @@ export function openRuns(runsDir: string): OpenRun[] {
   return sheetPaths(runsDir).flatMap((sheet) => {
     const run = readSheet(sheet)
     if (run === undefined) return []
-    return [{ sheet, run, isLost: isOfThisPlace(run) && !isStillAlive(run.session.supervisor) }]
+    return [{ sheet, run, isLost: areProcessesVisible(run) && !isStillAlive(run.session.supervisor) }]
   })
 }
 

@@ -7,6 +7,7 @@ import { type Clock, pause, within } from '../clock.ts'
 import { HeimdallError, isErrno, isSystemError } from '../errors.ts'
 import {
   WATCHER_ABANDONED_MS,
+  WATCHER_FOREIGN_MS,
   WATCHER_IDLE_MS,
   WATCHER_LOCK_MS,
   WATCHER_LOOK_MS,
@@ -21,18 +22,11 @@ import { isListening } from '../sessions/listening.ts'
 import { listSessions, readHolder, socketOf } from '../sessions/session-files.ts'
 import { sendSignal } from '../signals.ts'
 import { ensureFolder } from '../storage/atomic-file.ts'
-import { tryLock } from '../storage/kernel-lock.ts'
+import { tryLock, trySharedLock } from '../storage/kernel-lock.ts'
 import { replaceUnsynced } from '../storage/unsynced-file.ts'
-import {
-  isOlderThanThis,
-  livingWatcher,
-  processPlace,
-  WATCHER_VERSION,
-  type WatcherFile,
-  watcherPath,
-} from '../watcher-process.ts'
+import { isOlderThanThis, livingWatcher, WATCHER_VERSION, type WatcherFile, watcherPath } from '../watcher-process.ts'
 import { keepRun } from './keep-run.ts'
-import { isOfThisPlace, type KeptRun, readSheet, sheetPaths, writeSheet } from './kept-run.ts'
+import { areProcessesVisible, isOfThisPlace, type KeptRun, readSheet, sheetPaths, writeSheet } from './kept-run.ts'
 import { WatchedProjects } from './watched-project.ts'
 
 export interface WatcherParts {
@@ -189,7 +183,7 @@ class Watcher {
   async #begin(path: string): Promise<boolean> {
     const run = readSheet(path)
     if (run === undefined && fs.existsSync(path)) this.#setAside(path, `${path} is not a run state file`)
-    if (run === undefined || !(await isOurs(run))) return true
+    if (run === undefined || !(await isOurs(path, run, this.#parts))) return true
     const id = idNow(run)
     if (id !== undefined) this.#take(path, id === run.session.id ? run : renamed(path, run, id))
     return id !== undefined
@@ -198,8 +192,10 @@ class Watcher {
   #take(path: string, run: KeptRun): void {
     const { clock, note } = this.#parts
     const stop = new AbortController()
+    let failure: Error | undefined
     const fail = (error: unknown): void => {
-      if (!stop.signal.aborted) stop.abort(asError(error))
+      failure ??= asError(error)
+      stop.abort(failure)
     }
     const runDir = join(this.#parts.runsDir, run.folder)
     const over = current.run({ fail }, async () => {
@@ -215,8 +211,7 @@ class Watcher {
         }
         const kept = await keepRun(path, how)
         if (kept === 'closed') this.#runs.delete(path)
-        else if (stop.signal.reason instanceof Error && stop.signal.reason.name !== 'AbortError')
-          this.#setAside(path, errorText(stop.signal.reason))
+        else if (failure !== undefined) this.#setAside(path, errorText(failure))
         else if (kept === 'open') this.#setAside(path, 'its end could not be completed', WATCHER_LOOK_MS)
       } catch (error) {
         note(`run ${run.folder}: ${errorText(error)}`)
@@ -277,14 +272,33 @@ function renamed(path: string, run: KeptRun, id: string): KeptRun {
   return now
 }
 
-/** Of another container or machine, nobody can tell here what still runs. */
-async function isOurs(run: KeptRun): Promise<boolean> {
+/**
+ * A run of another machine is never ours, and one of another pid namespace only if that namespace has no watcher and
+ * its session does not answer: a container that was started again has the same host name and other pids.
+ */
+async function isOurs(path: string, run: KeptRun, { folder, clock }: WatcherParts): Promise<boolean> {
   if (!isOfThisPlace(run)) return false
-  const { boot } = run.session.supervisor
-  const isOfNamespace = run.place === undefined || run.place.namespace === processPlace().namespace
-  if (boot !== bootId() || isOfNamespace) return true
-  // A container that was started again has this name and other pids; one that still runs answers.
+  if (run.session.supervisor.boot !== bootId() || areProcessesVisible(run)) return true
+  const startedMs = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? clock.wallMs()
+  // Its watcher and its session may be starting at this moment.
+  if (clock.wallMs() - startedMs < WATCHER_FOREIGN_MS) return false
+  if (isHeld(`${watcherPath(folder, run.place?.namespace)}.lock`)) return false
   return !(await isListening(socketOf(run.session.dir, run.session.id)))
+}
+
+function isHeld(lock: string): boolean {
+  let fd: number
+  try {
+    fd = fs.openSync(lock, 'r')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false
+    throw error
+  }
+  try {
+    return !trySharedLock(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
 }
 
 /** Next to the record of the run, while that is there. */

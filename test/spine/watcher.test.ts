@@ -1,5 +1,18 @@
 // The watcher: one process for all runs of a state folder, replaced when it is killed, taken over by a newer version, and stopped by nothing that is wrong with one run.
-import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, test } from 'vitest'
@@ -8,6 +21,7 @@ import { openCoordinationToRead } from '../../src/coordination/coordination.ts'
 import { processRef } from '../../src/coordination/who/process-ref.ts'
 import { findProject } from '../../src/paths.ts'
 import { watchAll } from '../../src/spine/watcher.ts'
+import { tryLock, unlock } from '../../src/storage/kernel-lock.ts'
 import { onTestFinished } from '../support/cleanup.ts'
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { isRunning, launcher, procFile, runProgram, waitForDeath } from '../support/programs.ts'
@@ -148,6 +162,33 @@ function locked(path: string): () => void {
   onTestFinished(unlock)
   return unlock
 }
+
+test('a run of another pid namespace is left alone while that namespace has a watcher, or the run is young', async () => {
+  const project = spine()
+  const run = await project.detached('amber-otter', READS)
+  await project.watched(String(run['run_id']))
+  const pids = project.processes()
+  for (const pid of [...watchers(project), ...pids]) process.kill(pid, 'SIGKILL')
+  await Promise.all(pids.map((pid) => waitForDeath(pid)))
+  const sheet = join(project.home, `.local/state/heimdall/runs/.kept/${String(run['run_id'])}.json`)
+  const state = JSON.parse(readFileSync(sheet, 'utf8')) as Json & { place: Json }
+  writeFileSync(sheet, JSON.stringify({ ...state, place: { ...state.place, namespace: '1' } }))
+  const lock = openSync(join(folderOf(project), 'watcher1.lock'), 'a+', 0o600)
+  tryLock(lock)
+  // Once another run was followed to its end, the watcher has seen this one.
+  const isLeftAlone = async (): Promise<boolean> => {
+    expect((await project.run('heimdall', ['run', '--', 'true'])).code).toBe(0)
+    await until('the other run to be closed', () => readdirSync(join(sheet, '..')).length === 1)
+    return existsSync(sheet)
+  }
+  expect(await isLeftAlone()).toBe(true)
+  const before = new Date(Date.now() - 60_000)
+  utimesSync(sheet, before, before)
+  expect(await isLeftAlone()).toBe(true)
+  unlock(lock)
+  closeSync(lock)
+  await until('the run that was left behind to be closed', () => !existsSync(sheet))
+})
 
 test('a store that is locked holds up the runs of its own project alone, and they end when it is free', async () => {
   const project = spine()
