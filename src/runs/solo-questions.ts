@@ -12,6 +12,10 @@ export class SoloQuestions {
   readonly #shimId: string
   #log: RunLog | undefined
   #membership: RunMembership | undefined
+  /** Events that are not in the record yet, because another process holds its lock. */
+  readonly #waiting = new EventLines()
+  /** Bytes of the record and answers in them that `news` has read. */
+  #readBytes = 0
   #answers = 0
 
   constructor(folder: string, shimId: string) {
@@ -21,18 +25,32 @@ export class SoloQuestions {
 
   publish({ fields, ...event }: QueuedEvent): void {
     this.#membership ??= joinMembers(this.#folder, this.#shimId)
-    const log = (this.#log ??= new RunLog(this.#folder))
-    const lines = new EventLines()
+    this.#log ??= new RunLog(this.#folder)
     // Its number is that of another record.
-    lines.put({ ...event, fields: { ...fields, ...(fields.call === undefined ? {} : { call: { ...fields.call } }) } })
-    log.locked(() => log.append(lines))
+    const call = fields.call === undefined ? {} : { call: { ...fields.call } }
+    this.#waiting.put({ ...event, fields: { ...fields, ...call } })
+    this.#write()
+  }
+
+  /** Where the lock is taken, the events wait for the next call. */
+  #write(): void {
+    const log = this.#log
+    if (log === undefined || this.#waiting.count === 0) return
+    try {
+      if (log.locked(() => log.append(this.#waiting)) === undefined) return
+    } catch (error) {
+      this.#waiting.clear()
+      throw error
+    }
+    this.#waiting.clear()
   }
 
   /** Answers that were given since the last time, as their events have them. */
   news(): readonly Readonly<Record<string, unknown>>[] {
-    const before = this.#log?.bytes
+    this.#write()
     this.#log?.refresh()
-    if (this.#log === undefined || this.#log.bytes === before) return []
+    if (this.#log === undefined || this.#log.bytes === this.#readBytes) return []
+    this.#readBytes = this.#log.bytes
     const answers: Readonly<Record<string, unknown>>[] = []
     this.#log.read((event) => {
       if (event.type === 'approval_decided') answers.push(fieldsOf(event['approval']))

@@ -221,7 +221,9 @@ export class Asking {
   /** What was answered to a shim alone. Answers of a run are in its record, which is read before a call is decided. */
   readAlone(): void {
     const { events, text, soloQuestions } = this.#options
-    for (const event of soloQuestions?.news() ?? []) {
+    let news: ReturnType<SoloQuestions['news']> = []
+    this.#tried(() => (news = soloQuestions?.news() ?? []))
+    for (const event of news) {
       if (events.room('other', 1) === 'none') return
       events.fold.count(text.approvalDecided(event))
       events.added()

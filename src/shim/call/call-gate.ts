@@ -52,7 +52,7 @@ export interface GateOptions {
 
 const NO_TAGS: readonly string[] = []
 const NEVER_ASKED: AskLimits = { mayAsk: false, mayHold: false }
-const UNRECORDED = 'decisions cannot be written down'
+const UNRECORDED = 'decisions cannot be recorded'
 
 /** A verdict, and the question that the call asks or whose answer it goes by. */
 interface Decided {

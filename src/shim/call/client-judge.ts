@@ -30,7 +30,7 @@ const NO_BYTES = Buffer.alloc(0)
 const BATCH_REFUSED =
   'a batch that is empty, holds tool calls or holds anything but messages is refused; send each message on a line of its own'
 const NESTED = 'a batch inside a batch'
-const CUT_OFF = 'the run was ended by policy; the server is not there any more'
+const CUT_OFF = 'the run was ended by policy; the server was stopped'
 
 export interface ClientJudgeOptions {
   readonly gate: CallGate
