@@ -65,7 +65,7 @@ test('a server over HTTP is greeted and pinged with the headers of its host; one
     request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')))
     request.on('end', () => {
       if (!isAllowed) return void response.writeHead(401).end()
-      if (request.method === 'DELETE') seen.push(`DELETE ${request.headers['mcp-session-id']}`)
+      if (request.method === 'DELETE') seen.push(`DELETE ${String(request.headers['mcp-session-id'])}`)
       if (request.method !== 'POST') return void response.writeHead(405).end()
       const { id, method } = JSON.parse(body) as { id?: number; method: string }
       seen.push(method)
