@@ -1,6 +1,7 @@
 // Who asks something of a session, as processes show it: an agent by its session or its host, and else the user.
 // By parents and environments alone, which costs a few looks: it is asked in the loop that reads a terminal.
 import { basename } from 'node:path'
+import { HeimdallError } from './errors.ts'
 import { hostIn, hostMarkedIn, hostOf, lineOf, userName } from './person.ts'
 import type { ProcessTable } from './process-table.ts'
 import { KEY_VARIABLE, SESSION_VARIABLE } from './session-variables.ts'
@@ -32,7 +33,7 @@ const AGENT_VARIABLES = ['HEIMDALL_AGENT_ID', 'HEIMDALL_HAID', 'BB_AGENT']
 export function sessionCaller(pid: number, table: ProcessTable, env: Env): SessionCaller {
   const line = lineOf(table, pid)
   // Its parent is the supervisor of the run that has started it, if that still runs.
-  const watcher = livingWatcher(watcherFolder(env))?.process.pid
+  const watcher = watcherPid(env)
   if (watcher !== undefined && line.includes(watcher))
     return { ...NO_AGENT, name: 'the watcher', words: `the watcher (process ${pid})` }
   const at = line.findIndex((one) => supervisedBy(table, one) !== undefined)
@@ -52,6 +53,16 @@ export function sessionCaller(pid: number, table: ProcessTable, env: Env): Sessi
   const hostPid = hostIn(table, line)
   const actor = hostPid === undefined ? undefined : `host ${hostPid}`
   return { ...NO_AGENT, name, words: `${name} (process ${pid})`, isAgent: host !== undefined, actor }
+}
+
+/** Undefined also where there is no usable state folder, such as without HOME: then no watcher runs. */
+function watcherPid(env: Env): number | undefined {
+  try {
+    return livingWatcher(watcherFolder(env))?.process.pid
+  } catch (error) {
+    if (error instanceof HeimdallError) return undefined
+    throw error
+  }
 }
 
 interface InSession {
