@@ -357,7 +357,8 @@ test('a shim that cannot join its run joins as soon as it can, with what it has 
   expect(isPassed(await late.call('echo'))).toBe(true)
   const answers = [await other.call('echo'), await other.call('echo'), await other.call('echo')]
   expect(answers.map(isPassed)).toEqual([true, true, false])
-  // Half a line ends no run.
+  // Half a line ends no run. It is written without the lock of the record, so no shim may be writing.
+  await until('all ends to be recorded', () => ofType(eventsOfRun(home, 'r'), 'tool_call_end').length === 6)
   const stop = rule('stop', 'budget', tool('stop'), { budget: { limit_calls: 0, on_exceed: 'TERMINATE_RUN' } })
   const line = '{"v":"0.2.0","type":"tool_call_decision","call":{"call_id":"x"},"decision":{"action":"TERMINATE_RUN"'
   appendFileSync(join(runsDir(home), 'r', 'events.jsonl'), line)
