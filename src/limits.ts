@@ -1036,7 +1036,7 @@ export const FRAME_BYTES_MAX = 16 << 20
 /** How long the run of an ended task may take to close before its worktree is left for the next start of the worker. */
 export const TASK_CLOSE_WAIT_MS = 30_000
 export const TASK_LOOK_MS = 100
-/** Between two looks at how far a task is that somebody waits for. */
+/** How often `task add --wait` polls the progress of its task. */
 export const TASK_PROGRESS_MS = 2_000
 /** Between two looks at whether a worker with a time limit has tasks. */
 export const WORKER_IDLE_LOOK_MS = 10_000

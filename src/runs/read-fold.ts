@@ -8,7 +8,7 @@ import { recordPath } from './run-log.ts'
 
 /** Nothing is written, and a writer is not waited for. */
 export function readFold(runDir: string): RunFold {
-  const checkpoint = checkpointOf(runDir)
+  const checkpoint = withRecord(runDir, (fd) => readCheckpoint(runDir, fd))
   const fold = checkpoint?.fold ?? new RunFold()
   const reader = new RecordReader(runDir, checkpoint?.bytes ?? 0)
   try {
@@ -23,27 +23,17 @@ export function readFold(runDir: string): RunFold {
 export function mayHaveQuestions(runDir: string): boolean {
   const head = readCheckpointHead(runDir)
   if (head?.asks === true) return true
-  const bytes = readFileTail(recordPath(runDir), head?.bytes ?? 0)
-  return bytes.includes('"approval_requested"')
+  const tail = withRecord(runDir, (fd) => readFrom(fd, head?.bytes ?? 0))
+  return tail?.includes('"approval_requested"') === true
 }
 
-function readFileTail(path: string, from: number): Buffer {
-  let fd: number
-  try {
-    fd = fs.openSync(path, 'r')
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return Buffer.alloc(0)
-    throw error
-  }
-  try {
-    const bytes = Buffer.alloc(Math.max(0, fs.fstatSync(fd).size - from))
-    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from))
-  } finally {
-    fs.closeSync(fd)
-  }
+function readFrom(fd: number, from: number): Buffer {
+  const bytes = Buffer.alloc(Math.max(0, fs.fstatSync(fd).size - from))
+  return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from))
 }
 
-function checkpointOf(runDir: string): ReturnType<typeof readCheckpoint> {
+/** Undefined where the run has no record. */
+export function withRecord<T>(runDir: string, read: (fd: number) => T): T | undefined {
   let fd: number
   try {
     fd = fs.openSync(recordPath(runDir), 'r')
@@ -52,7 +42,7 @@ function checkpointOf(runDir: string): ReturnType<typeof readCheckpoint> {
     throw error
   }
   try {
-    return readCheckpoint(runDir, fd)
+    return read(fd)
   } finally {
     fs.closeSync(fd)
   }

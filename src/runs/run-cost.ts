@@ -1,12 +1,11 @@
 // What the models of a run have cost, from its record: every booking names the sum, so the last one is enough.
 import fs from 'node:fs'
-import { isErrno } from '../errors.ts'
 import type { ModelUsage, UsageTotal } from '../events/types.ts'
 import { RECORD_LINE_BYTES_MAX } from '../limits.ts'
 import type { TokenCounts } from '../token-counts.ts'
+import { withRecord } from './read-fold.ts'
 import { RecordReader } from './record-reader.ts'
 import { parseObject } from './recorded-event.ts'
-import { recordPath } from './run-log.ts'
 
 const NEWLINE = 0x0a
 const MARK = '"type":"model_usage"'
@@ -63,29 +62,22 @@ function bookings(runDir: string): { readonly usage: ModelUsage; readonly atMs: 
 
 /** The sum as it was booked last; nothing where no model of the run was heard of. Read from the end: records are long. */
 export function costOf(runDir: string): UsageTotal | undefined {
-  let fd: number
-  try {
-    fd = fs.openSync(recordPath(runDir), 'r')
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined
-    throw error
+  return withRecord(runDir, lastTotalIn)
+}
+
+function lastTotalIn(fd: number): UsageTotal | undefined {
+  const block = Buffer.alloc(2 * RECORD_LINE_BYTES_MAX)
+  for (let end = fs.fstatSync(fd).size; end > 0;) {
+    const start = Math.max(0, end - block.length)
+    const bytes = block.subarray(0, fs.readSync(fd, block, 0, end - start, start))
+    const total = lastIn(bytes)
+    if (total !== undefined) return total
+    // A line that begins in one block and ends in the other is whole in the next.
+    const next = start === 0 ? 0 : start + bytes.indexOf(NEWLINE) + 1
+    if (next >= end) return undefined
+    end = next
   }
-  try {
-    const block = Buffer.alloc(2 * RECORD_LINE_BYTES_MAX)
-    for (let end = fs.fstatSync(fd).size; end > 0;) {
-      const start = Math.max(0, end - block.length)
-      const bytes = block.subarray(0, fs.readSync(fd, block, 0, end - start, start))
-      const total = lastIn(bytes)
-      if (total !== undefined) return total
-      // A line that begins in one block and ends in the other is whole in the next.
-      const next = start === 0 ? 0 : start + bytes.indexOf(NEWLINE) + 1
-      if (next >= end) return undefined
-      end = next
-    }
-    return undefined
-  } finally {
-    fs.closeSync(fd)
-  }
+  return undefined
 }
 
 function lastIn(bytes: Buffer): UsageTotal | undefined {

@@ -27,7 +27,7 @@ function openRecord(runDir: string): number {
 }
 
 /**
- * The record is the state. The fold is what its lines add up to, up to `#bytes`; whoever holds the lock has read all of it,
+ * The record is the state. The fold is what its lines add up to, up to `#bytes`; the holder of the lock has read all of it,
  * so a number that stands in the record is never given again, and a token that was taken is gone for every process.
  */
 export class RunLog {

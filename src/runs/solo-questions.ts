@@ -1,4 +1,4 @@
-// Questions of a shim alone: its events go to a stream that nobody can answer in, so its questions are recorded in a folder of their own.
+// Questions of a shim alone: its events go to a stream, which takes no answers, so its questions are recorded in a folder of their own.
 import { rmSync } from 'node:fs'
 import type { QueuedEvent } from '../events/event-lines.ts'
 import { EventLines } from '../events/event-lines.ts'

@@ -56,7 +56,7 @@ export function soloRecord(
         const summary = summaryOf({ ...fold.totals, eventsLost }, now)
         end = put(() => own.runEnd(status, new Date(now.wallMs).toISOString(), fold.totals.segment, summary))
       }
-      // Whoever closes a pipe must wait until it has sent all it took.
+      // A pipe may be closed only when it has sent all that it took.
       return end !== undefined && out(NOTHING) ? end : undefined
     },
     close() {},

@@ -1,4 +1,4 @@
-// The pulse of a run: what its agent does at the moment, put on the sheet by the watcher, so that whoever asks about fifty agents reads fifty small files and disturbs nobody.
+// The pulse of a run: what its agent does at the moment, written to its state file by the watcher, so that a command that shows fifty agents reads fifty small files.
 import type { Clock, Timer } from '../clock.ts'
 import { ACTIVITY_MS, PULSE_BUSY_MS, PULSE_MS, PULSE_SOON_MS } from '../limits.ts'
 import type { StateEvent } from '../sessions/keeper.ts'

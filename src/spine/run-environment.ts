@@ -15,7 +15,7 @@ const OF_OTHERS = [
   'SUB_CLIENT',
 ] as const
 
-/** The environment that the supervisor and the watcher are started with: nobody's name, and no secret. */
+/** The environment of the supervisor and the watcher: without an agent's identity and without secrets. */
 export function environmentOfNobody(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_OTHERS.some((one) => one === name)))
 }

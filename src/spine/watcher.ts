@@ -231,7 +231,7 @@ class Watcher {
     const run = current.getStore()
     this.#parts.note(error instanceof Error ? (error.stack ?? error.message) : String(error))
     if (run !== undefined) run.fail(error)
-    // It is nobody's in particular: another watcher begins anew.
+    // It belongs to no run: the next watcher starts fresh.
     else process.exit(1)
   }
 

@@ -158,7 +158,7 @@ export class Session implements SessionDesk {
     if (client.caller?.isAgent === true && this.#state.isWaiting) {
       if (!this.#refused.has(client)) this.#refuse(client, 'input', 'waits for a human, and an agent may not answer')
       this.#refused.add(client)
-      // Taken off the wire, and given to nobody.
+      // Read from the socket and dropped.
       client.written(bytes.length)
       return
     }

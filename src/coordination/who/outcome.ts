@@ -1,4 +1,4 @@
-// How the session of an agent ended, as the watcher says in SESSION_END: for whoever asks when the session's own record is gone.
+// How the session of an agent ended, as the watcher says in SESSION_END, which outlives the session's own exit record.
 import type { StoredEvent } from '../store.ts'
 
 export interface SessionOutcome {
